@@ -40,7 +40,18 @@ typedef struct meaning {
   int  component; /* wrench: freedom 0 .. 5; copy: component of p or v */
 } meaning;
 
+/* One force along x between ports that move along x only, without anything else. A copy of what its law reads. */
+typedef struct scalar_law {
+  bool     is_it;
+  int      first;     /* side of the row's first frame */
+  double   origin[2]; /* of the frames, by side */
+  double   direction; /* 1, or -1: of the row */
+  double   offset;
+  yoke_law law; /* linear and power part only */
+} scalar_law;
+
 typedef struct constitutive {
+  scalar_law                scalar; /* what every step reads comes first */
   yoke_arena                arena;
   const yoke_force_element *element;
   int                       n_read;
@@ -48,7 +59,6 @@ typedef struct constitutive {
   const yoke_port_shape    *shape[2];
   yoke_extension            extension;
   bool                      feedthrough;
-  bool                      is_scalar; /* one force along x between ports that move along x only, without anything else */
   unsigned
          wrenches; /* components of the wrenches that are channels: bit 6 side + freedom; 0: no condition has the law */
   bool   reads_time;   /* the law depends on t */
@@ -326,13 +336,29 @@ static void set_replacements(constitutive *self) {
 }
 
 static bool is_scalar(const constitutive *self) {
+  const yoke_row *row = &self->element->row[0];
+  const yoke_law *law = self->element->law;
   for (int s = 0; s < 2; ++s) {
     const yoke_port_shape *shape = self->shape[s];
     if (shape->n_p != 1 || shape->n_v != 1 || shape->v[0].freedom != 0 || shape->orient != NULL) return false;
   }
-  return self->n == 1 && self->means[0].what == ROLE_WRENCH && self->means[0].side == 0 &&
-         self->means[0].component == 0 && self->n_extended == 0 && self->n_read == 0 && !self->feedthrough &&
-         yoke_force_element_is_along_x(self->element);
+  if (self->n != 1 || self->means[0].what != ROLE_WRENCH || self->means[0].side != 0) return false;
+  if (self->n_extended > 0 || self->n_read > 0 || self->feedthrough || self->element->n != 1) return false;
+  if (law != NULL && (law->expression != NULL || law->table.n > 0)) return false;
+  return row->kind == YOKE_ROW_STRETCH || (row->kind == YOKE_ROW_POINT && row->k == 0);
+}
+
+static void set_scalar(constitutive *self) {
+  const yoke_force_element *element = self->element;
+  scalar_law               *x       = &self->scalar;
+  x->is_it                          = is_scalar(self);
+  if (!x->is_it) return;
+  x->first = element->link.node[0];
+  for (int i = 0; i < 2; ++i) x->origin[element->link.node[i]] = element->link.origin[i][0];
+  x->direction = element->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
+  x->offset    = element->offset[0];
+  x->law       = element->law != NULL ? *element->law
+                                      : (yoke_law){.stiffness = element->stiffness[0], .damping = element->damping[0]};
 }
 
 static void take_memory(constitutive *self) {
@@ -382,7 +408,7 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
     if (self->channel[i].extended) self->extended[self->n_extended++] = i;
   }
   set_replacements(self);
-  self->is_scalar = is_scalar(self);
+  set_scalar(self);
   return YOKE_OK;
 }
 
@@ -472,10 +498,12 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
   yoke_force_element_apply(m->element, poses, t, f);
 }
 
-/* The only channel of a scalar coupling. */
-static double scalar_force(const constitutive *self, double t, const double *y1, const double *y2) {
-  const double x[2] = {y1[0], y2[0]}, v[2] = {y1[1], y2[1]};
-  return yoke_force_element_along_x(self->element, x, v, t);
+/* The only channel of a scalar coupling, the wrench on side 1: the bits of `wrench`. */
+static double scalar_force(const scalar_law *x, double t, const double *y1, const double *y2) {
+  const double C[2] = {y1[0] + x->origin[0], y2[0] + x->origin[1]}, v[2] = {y1[1], y2[1]}, n = x->direction;
+  const int    a = x->first, b = 1 - a;
+  const double F = yoke_law_force(&x->law, (C[a] - C[b]) * n - x->offset, n * v[a] - n * v[b], t, NULL, NULL);
+  return 0.0 - F * (a == 0 ? n : -n);
 }
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
@@ -596,8 +624,8 @@ static void set_nan(size_t n, double *x) {
 
 static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
   const constitutive *self = object;
-  if (self->is_scalar) {
-    c[0] = view->u[0] - scalar_force(self, view->t, view->y[0], view->y[1]);
+  if (self->scalar.is_it) {
+    c[0] = view->u[0] - scalar_force(&self->scalar, view->t, view->y[0], view->y[1]);
     return;
   }
   const size_t mark = yoke_arena_mark(view->scratch);
@@ -623,8 +651,8 @@ static yoke_residual_unit constitutive_unit(const void *object, int c) {
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
                                 double *u, yoke_arena *scratch) {
   const constitutive *self = object;
-  if (self->is_scalar) {
-    u[0] = scalar_force(self, t, y1, y2);
+  if (self->scalar.is_it) {
+    u[0] = scalar_force(&self->scalar, t, y1, y2);
     return;
   }
   const double *const y[2] = {y1, y2};

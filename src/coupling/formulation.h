@@ -106,12 +106,12 @@ typedef enum yoke_entry {
 } yoke_entry;
 
 typedef struct yoke_channel {
-  char       name[40]; /* "force x", "copy 1 angle" */
   yoke_entry enters[2];
   int        component; /* index into the wrench (nv), p or v of the shape of a port */
   double     sign[2];
   bool       extended; /* has inner nodes under a D- or I-extension */
   bool       is_force; /* for perturbations, tolerances and predictors: a force [N, Nm], else a motion */
+  char       name[40]; /* "force x", "copy 1 angle" */
 } yoke_channel;
 
 /* A number that is neither force nor motion, in units that nobody knows here. */

@@ -46,7 +46,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
       s->trial    = swap;
     }
     s->is_ahead = false;
-    yoke_subsystem_accept(s->subsystem, s->accepted);
+    if (s->has_accept) yoke_subsystem_accept(s->subsystem, s->accepted);
     const size_t ny = (size_t)s->subsystem->ny;
     memcpy(s->y, s->y_new, ny * sizeof(double));
     memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));

@@ -197,9 +197,10 @@ typedef struct graph_subsystem {
   graph_feed     *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
   int            *feed_at; /* [nu + 1] */
   int            *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
-  double          t_reached; /* by its main integration */
-  yoke_status     status;    /* of the last pass */
-  bool            is_ahead;  /* `accepted` was stepped, by a step that is not accepted yet */
+  double          t_reached;  /* by its main integration */
+  yoke_status     status;     /* of the last pass */
+  bool            is_ahead;   /* `accepted` was stepped, by a step that is not accepted yet */
+  bool            has_accept; /* the subsystem wants to hear of acceptance */
   graph_observed  observed;
   ptrdiff_t       first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
@@ -275,18 +276,18 @@ struct yoke_graph {
   graph_observation observation;
 
   /* present step */
-  bool    is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
-  double  t_next, H;
-  double  t_early; /* where the subsystem that was the first to do so ended the last pass; t_next: none did */
-  double  past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
-  int     wanted;             /* degree that is asked for; the past may allow less */
-  int     degree;             /* in force */
+  bool           is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
+  double         t_next, H;
+  double         t_early; /* where the subsystem that was the first to do so ended the last pass; t_next: none did */
+  double         past_s[GRAPH_PAST]; /* (past_t - T_N) / H */
+  int            wanted;             /* degree that is asked for; the past may allow less */
+  int            degree;             /* in force */
   graph_prepared prepared;
-  double *w, *w_predicted;    /* [n_w] */
-  double *w_before;           /* [n_w] the nodes that the last correction started from */
-  double *c, *delta;          /* [n_c] */
-  double *c_before;           /* [n_c] the conditions before the last correction */
-  yoke_residual_unit *units;  /* [n_c] of the conditions */
+  double        *w, *w_predicted; /* [n_w] */
+  double        *w_before;        /* [n_w] the nodes that the last correction started from */
+  double        *c, *delta;       /* [n_c] */
+  double        *c_before;        /* [n_c] the conditions before the last correction */
+  yoke_residual_unit *units;      /* [n_c] of the conditions */
   graph_widest_gap    widest;
   double force_size[YOKE_N_RESIDUALS + 1]; /* largest |u| at the end of the trial, by the kind of the channel */
   bool   use_curves;                       /* signals are the curves of the acceleration predictor */

@@ -218,11 +218,11 @@ void graph_signal(const yoke_graph *g, int i, int column, double shift, double *
     end_signal(g, s, t, c, out);
     return;
   }
-  double                 breaks[GRAPH_MAX_BREAKS + 1];
-  const int              n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
-  const int              degree   = signal_degree(g, s, column);
-  const size_t           width    = (size_t)degree + 1;
-  *out                            = begin_signal(g, s->subsystem->nu, n_pieces, degree, breaks, t, c);
+  double       breaks[GRAPH_MAX_BREAKS + 1];
+  const int    n_pieces = collect_breaks(g, s, column == GRAPH_COMPARISON || g->use_curves, breaks);
+  const int    degree   = signal_degree(g, s, column);
+  const size_t width    = (size_t)degree + 1;
+  *out                  = begin_signal(g, s->subsystem->nu, n_pieces, degree, breaks, t, c);
   for (int p = 0; p < n_pieces; ++p) {
     const double start = p > 0 ? breaks[p - 1] : 0.0;
     for (int k = 0; k < s->subsystem->nu; ++k) {

@@ -308,7 +308,10 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   size_t    scratch = 64, most_u = 1, most_y = 1;
   int       n_tasks = 0;
   YOKE_TRY(list_ends(g, ctx));
-  for (int i = 0; i < g->n_subsystems; ++i) g->subsystems[i].subsystem = subsystems[i];
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    g->subsystems[i].subsystem  = subsystems[i];
+    g->subsystems[i].has_accept = subsystems[i]->ops->accept != NULL;
+  }
   YOKE_TRY(graph_feeds_check(g, ctx));
   YOKE_TRY(find_order(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {

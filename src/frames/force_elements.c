@@ -24,27 +24,6 @@ void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *pos
   }
 }
 
-bool yoke_force_element_is_along_x(const yoke_force_element *el) {
-  for (int i = 0; i < el->n; ++i) {
-    const yoke_row *row = &el->row[i];
-    if (row->kind != YOKE_ROW_STRETCH && !(row->kind == YOKE_ROW_POINT && row->k == 0)) return false;
-  }
-  return true;
-}
-
-double yoke_force_element_along_x(const yoke_force_element *el, const double x[2], const double v[2], double t) {
-  const int    a = el->link.node[0], b = el->link.node[1];
-  const double D   = (x[a] + el->link.origin[0][0]) - (x[b] + el->link.origin[1][0]);
-  double       sum = 0.0;
-  for (int i = 0; i < el->n; ++i) {
-    const double n = el->row[i].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
-    double       F_x, F_v;
-    const double F = row_force(el, i, D * n - el->offset[i], n * v[a] + -n * v[b], t, &F_x, &F_v);
-    sum -= F * (a == 0 ? n : -n);
-  }
-  return sum;
-}
-
 void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12],
                                  double K[144], double D[144]) {
   yoke_link_state state;

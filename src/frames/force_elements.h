@@ -21,11 +21,6 @@ typedef struct yoke_force_element {
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */
 void yoke_force_element_apply(const yoke_force_element *element, const yoke_pose *poses, double t, double *wrench);
 
-/* Do all rows lie along x? Then, between frames 0 and 1 that move along x and never turn, this is the x component of what `apply` gives
- * frame 0 (frame 1: the opposite), to the bit; x, v [2] of the two. */
-bool   yoke_force_element_is_along_x(const yoke_force_element *element);
-double yoke_force_element_along_x(const yoke_force_element *element, const double x[2], const double v[2], double t);
-
 /* Force f [12] and its derivatives with respect to (dr1, dphi1, dr2, dphi2), K [12, 12], and
  * (dv1, R1 domega1, dv2, R2 domega2), D [12, 12]; inertial axes, overwritten. */
 void yoke_force_element_jacobian(const yoke_force_element *element, const yoke_pose *poses, double t, double f[12],

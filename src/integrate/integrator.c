@@ -284,8 +284,8 @@ static yoke_status make_consistent(const yoke_integrator *integrator, void *scra
   if (!was_reset && e->ops->reinput != NULL && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative) {
     status = e->ops->reinput(e->self, state->t, q, v, u_now, a);
   } else {
-    status = e->ops->derivative(e->self, scratch, state->t, q, v, u_now, NULL, a,
-                                yoke_integrator_lambda(integrator, state));
+    status =
+        e->ops->derivative(e->self, scratch, state->t, q, v, u_now, NULL, a, yoke_integrator_lambda(integrator, state));
   }
   ++state->counters.evaluations;
   if (status != YOKE_OK) {

@@ -106,8 +106,9 @@ typedef struct yoke_integrator_ops {
 
   yoke_tangent_rule tangents;
 
-  bool ends_with_derivative; /* a and lambda of a step's end are those of the equations' `derivative` there, to the bit */
-  bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
+  bool
+      ends_with_derivative; /* a and lambda of a step's end are those of the equations' `derivative` there, to the bit */
+  bool no_copy;             /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 
 /* Where the arrays of a state are, bytes from its start. */

@@ -271,7 +271,7 @@ yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double
     const double F_left  = i == 0 ? end_force(kernel, 0, x[0], v[0]) : inner_force(kernel, i, x, v),
                  F_right = i == kernel->n - 1 ? end_force(kernel, 1, 0.0 - x[i], 0.0 - v[i])
                                               : inner_force(kernel, i + 1, x, v);
-    a[i] = (F_right - F_left) * (kernel->uniform_mass ? kernel->inverse : kernel->inverse_mass[i]) + gx;
+    a[i]                 = (F_right - F_left) * (kernel->uniform_mass ? kernel->inverse : kernel->inverse_mass[i]) + gx;
     if (!isfinite(a[i])) return YOKE_NON_FINITE;
     YOKE_TRY(add_loads(&ev, i, i + 1, x + i, a + i));
   }

@@ -896,6 +896,11 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   return status;
 }
 
+/* NULL: there are none. */
+static const yoke_switches *switches_of(const yoke_multibody *mb) {
+  return mb->switches.n_once + mb->switches.n_periodic > 0 ? &mb->switches : NULL;
+}
+
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out) {
   static const yoke_multibody_options plain = {0};
@@ -918,7 +923,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       mb_destroy(mb);
       return status;
     }
-    equations->switches = &mb->switches;
+    equations->switches = switches_of(mb);
     *out                = mb;
     return YOKE_OK;
   }
@@ -944,7 +949,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .work_size       = mb_work_size(mb),
       .motion_size     = mb_motion_size(mb),
       .feels           = mb->n_loop > 0,
-      .switches        = &mb->switches,
+      .switches        = switches_of(mb),
   };
   *out = mb;
   return YOKE_OK;

@@ -168,10 +168,10 @@ void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const doub
     y[3] = port->i_integral >= 0 ? q[port->i_integral] : 0.0;
     return;
   }
-  const int      n_p = port->shape->n_p, n_v = port->shape->n_v;
-  const int      n_integrals = port->shape->n_integrals;
-  yoke_pose      pose;
-  double         c[3], wc[3], rate[6], second[6] = {0.0};
+  const int n_p = port->shape->n_p, n_v = port->shape->n_v;
+  const int n_integrals = port->shape->n_integrals;
+  yoke_pose pose;
+  double    c[3], wc[3], rate[6], second[6] = {0.0};
   (void)work;
   mb_port_pose(mb, port, q, v, &pose);
   mb_port_position(port, &pose, y);

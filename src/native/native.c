@@ -64,7 +64,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
 
 /* From here on somebody looks into micro steps. */
 static double look_from(const native *n, const yoke_step_request *request) {
-  if (n->equations.n_events > 0 || request->response != NULL || native_holds_jumps(n)) return -(double)INFINITY;
+  if (n->equations.n_events > 0 || request->response != NULL || n->holds_jumps) return -(double)INFINITY;
   return request->n_observed < request->n_times ? fmin(request->t_look, request->times[request->n_observed])
                                                 : request->t_look;
 }
@@ -175,7 +175,6 @@ static yoke_status native_unpack(const yoke_subsystem *subsystem, void *scratch,
 
 static void native_accept(const yoke_subsystem *subsystem, void *state) {
   const native *n = subsystem->self;
-  if (n->n_integrals == 0) return;
   memcpy(native_doubles(state, n->at_base), yoke_integrator_q(n->integrator, state) + n->i_integral,
          (size_t)n->n_integrals * sizeof(double));
 }
@@ -216,15 +215,18 @@ static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = nati
 /* What all of them can do. */
 #define NATIVE_CALLS                                                                                                   \
   .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
-  .accept = native_accept, .counters = native_counters, .release = native_release, .instant = &native_instant,         \
-  .response = &native_response, .events = &native_events, .observe = &native_observe, .energy = &native_energy
+  .counters = native_counters, .release = native_release, .instant = &native_instant, .response = &native_response,    \
+  .events = &native_events, .observe = &native_observe, .energy = &native_energy
 
-static const yoke_subsystem_ops native_ops = {
-    NATIVE_CALLS, .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing,
+#define NATIVE_REPEATS                                                                                                 \
+  .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing
+
+/* Whose state can be copied or not, and which show integrals or not: without them there is nothing to accept. */
+static const yoke_subsystem_ops native_ops[2][2] = {
+    [true] =
+        {[false] = {NATIVE_CALLS, NATIVE_REPEATS}, [true] = {NATIVE_CALLS, NATIVE_REPEATS, .accept = native_accept}},
+    [false] = {[false] = {NATIVE_CALLS}, [true] = {NATIVE_CALLS, .accept = native_accept}},
 };
-
-/* Integrators whose state cannot be copied: no way back. */
-static const yoke_subsystem_ops forward_ops = {NATIVE_CALLS};
 
 enum { LINE = 64 /* bytes */ };
 
@@ -255,7 +257,7 @@ static int most_set(const yoke_model *model) {
 
 static void lay_out_jumps(native *n, yoke_subsystem *s) {
   const int n_jumps = yoke_multibody_n_jumps(n->mb);
-  if (!native_holds_jumps(n)) return;
+  if (!n->holds_jumps) return;
   n->at_jump      = reserve(&s->scratch_size, 6 * n_jumps);
   n->at_change    = reserve(&s->scratch_size, n_jumps);
   s->scratch_size = whole_lines(s->scratch_size);
@@ -278,7 +280,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_pause             = reserve_packed(&s->state_size, 3 * e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
   n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
-  const int n_jumps       = native_holds_jumps(n) ? yoke_multibody_n_jumps(n->mb) : 0;
+  const int n_jumps       = n->holds_jumps ? yoke_multibody_n_jumps(n->mb) : 0;
   n->at_jump_most         = reserve_packed(&s->state_size, n_jumps);
   n->at_jump_since        = reserve_packed(&s->state_size, n_jumps);
   n->at_jump_pause        = reserve_packed(&s->state_size, 3 * n_jumps);
@@ -456,6 +458,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->has_signals = n->has_signals || def->model->variables[k].kind == YOKE_VARIABLE_SIGNAL; /* forces at ghosts too */
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
+  n->holds_jumps = native_can_hold_jumps(n);
   lay_out(n, s);
   n->shows_motions_only = !n->has_extras && !n->has_image && !n->has_signal_ports && !n->is_prescribed;
   for (int k = 0; k < n->equations.n_events; ++k) {
@@ -463,7 +466,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->is_brought[k] = reads_signals(def->model, def->model->events[k].when) ||
                        (def->n_inputs > 0 && yoke_model_feels(def->model, def->model->events[k].when));
   }
-  s->ops = n->integrator->ops->no_copy ? &forward_ops : &native_ops;
+  s->ops = &native_ops[!n->integrator->ops->no_copy][n->n_integrals > 0];
   return YOKE_OK;
 }
 
@@ -472,7 +475,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   *out              = NULL;
   YOKE_TRY(yoke_subsystem_new(ctx, def->name, sizeof(native), &s));
   native *n          = s->self;
-  s->ops             = &native_ops;
+  s->ops             = &native_ops[true][true]; /* for its `destroy` */
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);

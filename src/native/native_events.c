@@ -285,7 +285,7 @@ static native_pause *pauses_of(const void *state, size_t at) {
 }
 
 void native_begin_pauses(const native *n, void *state, double t) {
-  const int n_jumps = native_holds_jumps(n) ? yoke_multibody_n_jumps(n->mb) : 0;
+  const int n_jumps = n->holds_jumps ? yoke_multibody_n_jumps(n->mb) : 0;
   for (int k = 0; k < n->equations.n_events; ++k) pauses_of(state, n->at_pause)[k].last = t;
   for (int k = 0; k < n_jumps; ++k) pauses_of(state, n->at_jump_pause)[k].last = t;
 }

@@ -34,14 +34,15 @@ typedef struct native {
   yoke_multibody      *mb;    /* lives as long as the equations */
   yoke_port           *ports; /* [n_ports] */
   int                  n_ports, n_integrals;
-  int                  i_integral;                                    /* first quadrature of the ports in q */
-  bool                 has_extras;                                    /* of some port */
-  bool                 is_prescribed, has_image;                      /* motion given; ports with an image */
-  bool                 is_loose;                                      /* rows of joints are left out */
-  bool                 has_signals;                                   /* among the inputs */
-  bool                 events_see_inputs;                             /* they read signals, or feel the forces */
-  bool                 has_signal_ports;                              /* some port shows signals */
-  bool                 needs_accelerations;                           /* some port shows what follows from them */
+  int                  i_integral;               /* first quadrature of the ports in q */
+  bool                 has_extras;               /* of some port */
+  bool                 is_prescribed, has_image; /* motion given; ports with an image */
+  bool                 is_loose;                 /* rows of joints are left out */
+  bool                 has_signals;              /* among the inputs */
+  bool                 events_see_inputs;        /* they read signals, or feel the forces */
+  bool                 has_signal_ports;         /* some port shows signals */
+  bool                 needs_accelerations;      /* some port shows what follows from them */
+  bool                 holds_jumps;              /* of laws or loads */
   bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
   size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
   size_t               at_left, at_a, at_lambda;                      /* bytes into the scratch */
@@ -124,8 +125,8 @@ void native_begin_pauses(const native *n, void *state, double t);
 
 /* native_jumps.c */
 
-/* Are there laws or loads that jump, and are they held during steps? */
-bool        native_holds_jumps(const native *n);
+/* Are there laws or loads that jump, and are they held during steps? Creation: n->holds_jumps. */
+bool        native_can_hold_jumps(const native *n);
 /* A micro step to t_end, or to where jump `which` (-1: none) reaches the end of its mode; there native_pass_jump changes it, once the step has been
  * looked into. */
 yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,

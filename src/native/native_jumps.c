@@ -27,7 +27,7 @@ static int n_jumps(const native *n) {
   return yoke_multibody_n_jumps(n->mb);
 }
 
-bool native_holds_jumps(const native *n) {
+bool native_can_hold_jumps(const native *n) {
   return n_jumps(n) > 0 && !n->integrator->ops->no_copy && !n->is_prescribed;
 }
 
@@ -111,7 +111,7 @@ static yoke_status end_change(const native *n, void *scratch, yoke_integrator_st
 
 yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                yoke_context *ctx) {
-  if (!native_holds_jumps(n)) return YOKE_OK;
+  if (!n->holds_jumps) return YOKE_OK;
   const changed     x      = begin_change(n, scratch, head, u);
   const yoke_status status = yoke_multibody_begin_jumps(n->mb, scratch, head->t, x.q, x.v, x.u);
   return end_change(n, scratch, head, u, &x, status, ctx);
@@ -341,12 +341,12 @@ static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *h
 }
 
 void native_keep_jump(const native *n, yoke_integrator_state *head, int which) {
-  if (native_holds_jumps(n)) *native_doubles(head, n->at_jump_next) = which + 1;
+  if (n->holds_jumps) *native_doubles(head, n->at_jump_next) = which + 1;
 }
 
 bool native_jump_is_sound(const native *n, const void *next) {
   double number = 0.0;
-  if (native_holds_jumps(n)) memcpy(&number, next, sizeof number);
+  if (n->holds_jumps) memcpy(&number, next, sizeof number);
   return number >= 0.0 && number <= n_jumps(n) && number == floor(number);
 }
 
@@ -410,7 +410,7 @@ yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_
                                 double t_end, int *which, yoke_context *ctx) {
   yoke_integrator_state *spare = spare_of(n, scratch);
   *which                       = -1;
-  if (!native_holds_jumps(n)) return yoke_integrator_step(n->integrator, scratch, head, u, t_end, ctx);
+  if (!n->holds_jumps) return yoke_integrator_step(n->integrator, scratch, head, u, t_end, ctx);
   YOKE_TRY(pass_kept(n, scratch, head, u, ctx));
   const double t = head->t;
   if (rests(n, head) && head->t_prev < t) t_end = fmin(t_end, t + GROWTH * (t - head->t_prev));
