@@ -36,7 +36,9 @@ void yoke_signal_value(const yoke_signal *signal, double time, yoke_side side, i
   const size_t  width = (size_t)degree + 1;
   const double  s     = time - signal->t[p];
   const double *c     = signal->c + (size_t)p * (size_t)n * width;
-  if (derivative == 0) {
+  if (derivative == 0 && degree == 1) { /* most */
+    for (int i = 0; i < n; ++i) u[i] = c[2 * i + 1] * s + c[2 * i];
+  } else if (derivative == 0) {
     for (int i = 0; i < n; ++i, c += width) u[i] = horner(c, degree, s);
   } else {
     for (int i = 0; i < n; ++i, c += width) u[i] = horner_derivative(c, degree, derivative, s);

@@ -22,16 +22,17 @@ typedef struct component {
 } component;
 
 struct yoke_error_tally {
-  yoke_arena arena;
-  int        n, n_ports;
-  bool       is_started;
-  double     t_start, t;
-  double     length; /* of the model */
-  double     most[KINDS];
-  int        n_wires;                  /* two ports each, behind which come motions that signals lead to */
-  int       *first, *subsystem, *wire; /* [n_ports] */
-  int       *kind;                     /* [n] */
-  component *list;                     /* [n] */
+  yoke_arena     arena;
+  int            n, n_ports;
+  bool           is_started;
+  double         t_start, t;
+  double         length; /* of the model */
+  double         most[KINDS];
+  int            n_wires;                  /* two ports each, behind which come motions that signals lead to */
+  int           *first, *subsystem, *wire; /* [n_ports] */
+  const double **y;                        /* [n_ports] of the trial */
+  int           *kind;                     /* [n] */
+  component     *list;                     /* [n] */
 };
 
 /* ---- life ---- */
@@ -49,6 +50,7 @@ static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_conte
   x->first       = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->first);
   x->subsystem   = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->subsystem);
   x->wire        = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->wire);
+  x->y           = yoke_arena_take(&x->arena, (size_t)x->n_ports, sizeof *x->y);
   YOKE_TRY(yoke_arena_check(&x->arena, ctx, "the error estimate of %d ports", x->n_ports));
   for (int i = 0; i < x->n_ports; ++i) {
     yoke_port_trial port;
@@ -56,6 +58,7 @@ static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_conte
     x->first[i]     = x->n;
     x->subsystem[i] = port.subsystem;
     x->wire[i]      = port.wire;
+    x->y[i]         = port.y;
     if (!port.is_felt) x->n_wires = i / 2 + 1;
     x->n += port.n_p + port.n_v;
   }
@@ -102,16 +105,20 @@ double yoke_error_tally_t_start(const yoke_error_tally *x) {
 /* ---- sums ---- */
 
 /* A share of the length of the model or of a turn, for rates over the time so far. */
-static double least_of(const yoke_error_tally *x, int i, double share) {
-  const int    kind    = x->kind[i];
+static double least_of(const yoke_error_tally *x, int kind, double share) {
   const bool   is_rate = kind == LENGTH_RATE || kind == ANGLE_RATE || kind == OTHER_RATE;
   const double span = x->t - x->t_start, size = share * (kind == LENGTH || kind == LENGTH_RATE ? x->length : 1.0);
   return is_rate && span > 0.0 ? size / span : size;
 }
 
+/* sigma of what does not move. */
+static double least_sigma(const yoke_error_tally *x, int kind) {
+  return fmax(share_of_kind * x->most[kind], least_of(x, kind, rest));
+}
+
 static double sigma_of(const yoke_error_tally *x, int i) {
   const component *c = &x->list[i];
-  return fmax(c->high - c->low, fmax(share_of_kind * x->most[x->kind[i]], least_of(x, i, rest)));
+  return fmax(c->high - c->low, least_sigma(x, x->kind[i]));
 }
 
 void yoke_error_tally_start(yoke_error_tally *x, const yoke_graph *graph) {
@@ -126,27 +133,39 @@ void yoke_error_tally_start(yoke_error_tally *x, const yoke_graph *graph) {
   }
 }
 
-double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const double *errors, const double *inner) {
-  double largest = 0.0;
-  x->t           = yoke_graph_trial_end(graph);
+/* fmax where y is a number or NaN, without a call. */
+static inline double larger(double x, double y) {
+  return y > x ? y : x;
+}
+
+/* How far all components have moved now. */
+static void move_on(yoke_error_tally *x) {
   for (int i = 0; i < x->n_ports; ++i) {
-    yoke_port_trial port;
-    yoke_graph_port_trial(graph, i, &port);
-    for (int k = 0; k < port.n_p + port.n_v; ++k) {
-      component *c    = &x->list[x->first[i] + k];
-      double    *most = &x->most[x->kind[x->first[i] + k]];
-      c->low          = fmin(c->low, port.y[k]);
-      c->high         = fmax(c->high, port.y[k]);
-      *most           = fmax(*most, c->high - c->low);
+    const int     end = i + 1 < x->n_ports ? x->first[i + 1] : x->n;
+    const double *y   = x->y[i];
+    for (int k = x->first[i]; k < end; ++k, ++y) {
+      component *c    = &x->list[k];
+      double    *most = &x->most[x->kind[k]];
+      if (*y < c->low) c->low = *y;
+      c->high = larger(c->high, *y);
+      *most   = larger(*most, c->high - c->low);
     }
   }
+}
+
+double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const double *errors, const double *inner) {
+  double largest = 0.0, least[KINDS];
+  x->t           = yoke_graph_trial_end(graph);
+  move_on(x);
+  for (int kind = 0; kind < KINDS; ++kind) least[kind] = least_sigma(x, kind);
   for (int i = 0; i < x->n; ++i) {
-    component *c    = &x->list[i];
-    c->sum_before   = c->sum;
-    c->inner_before = c->inner;
+    component   *c     = &x->list[i];
+    const double sigma = larger(least[x->kind[i]], c->high - c->low);
+    c->sum_before      = c->sum;
+    c->inner_before    = c->inner;
     c->sum += fabs(errors[i]);
-    c->inner = fmax(c->inner, inner[i]);
-    largest  = fmax(largest, (fabs(errors[i]) + inner[i]) / sigma_of(x, i));
+    c->inner = larger(c->inner, inner[i]);
+    largest  = larger(largest, (fabs(errors[i]) + inner[i]) / sigma);
   }
   return largest;
 }
@@ -163,9 +182,10 @@ double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, co
                              double share) {
   double pace = 0.0;
   for (int i = 0; i < x->n; ++i) {
-    const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, i, early)), added = fabs(errors[i]) * scale;
-    const double left = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
-    pace              = fmax(pace, fmax(added / (share * left), inner[i] * scale / limit));
+    const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, x->kind[i], early)),
+                 added = fabs(errors[i]) * scale;
+    const double left  = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
+    pace               = fmax(pace, fmax(added / (share * left), inner[i] * scale / limit));
   }
   return pace;
 }

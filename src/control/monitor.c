@@ -29,6 +29,7 @@ struct yoke_monitor {
   yoke_graph       *graph;
   yoke_estimator    estimator; /* PREDICTED or CONSISTENT; `knows` false: neither */
   bool              knows;
+  bool              has_prescribed; /* the motion of a port is, anew in every step */
   const char       *blind;
   yoke_error_tally *tally;
   yoke_arena        arena;
@@ -78,6 +79,7 @@ static yoke_status fill(yoke_monitor *m, yoke_context *ctx) {
     const int       first = yoke_error_tally_first(m->tally, i);
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
+    m->has_prescribed = m->has_prescribed || port.share < 1.0;
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
       m->subsystem[first + k] = port.subsystem;
       m->is_rate[first + k]   = k >= port.n_p;
@@ -228,7 +230,7 @@ static void count_breaks(yoke_monitor *m) {
 /* What counts once. Motions that are prescribed anew in every step carry nothing on. */
 static void find_inner(yoke_monitor *m) {
   yoke_graph_inner_errors(m->graph, m->n, m->inner);
-  for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
+  for (int i = 0; m->has_prescribed && i < yoke_graph_n_ports(m->graph); ++i) {
     const int       first = yoke_error_tally_first(m->tally, i);
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);

@@ -85,6 +85,11 @@ void yoke_layout_piece(const yoke_layout *layout, const yoke_past *past, const d
 /* As `interpolate` through 1, s[0], s[1], ... about 0. */
 void yoke_layout_end_piece(int degree, const double *s, const double *u, double w, double *c) {
   c[0] = w;
+  if (degree == 1) { /* most */
+    c[1] = (u[0] - w) / (s[0] - 1.0);
+    c[0] -= c[1];
+    return;
+  }
   for (int i = 0; i < degree; ++i) c[i + 1] = u[i];
   for (int k = 1; k <= degree; ++k) {
     for (int i = degree; i >= k; --i) c[i] = (c[i] - c[i - 1]) / (s[i - 1] - (i > k ? s[i - k - 1] : 1.0));

@@ -93,7 +93,8 @@ typedef struct yoke_trial {
 } yoke_trial;
 void yoke_graph_trial(const yoke_graph *graph, yoke_trial *out);
 
-/* One port: positions first, then velocities. Wire i, side s is port 2 i + s; behind them come the motions that signals lead to. */
+/* One port: positions first, then velocities. Wire i, side s is port 2 i + s; behind them come the motions that signals lead to. The arrays
+ * of one graph stay where they are. */
 typedef struct yoke_port_trial {
   int                    wire;
   int                    n_p, n_v;

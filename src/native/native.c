@@ -42,8 +42,8 @@ void native_remember_inputs(const native *n, void *state, const yoke_signal *u, 
   yoke_signal_value(u, t, side, 0, seen);
   yoke_signal_value(u, t, side, 1, seen_rate);
   for (int i = 0; i < n->equations.nu; ++i) {
-    size[i]      = fmax(size[i], fabs(seen[i]));
-    size_rate[i] = fmax(size_rate[i], fabs(seen_rate[i]));
+    if (fabs(seen[i]) > size[i]) size[i] = fabs(seen[i]);
+    if (fabs(seen_rate[i]) > size_rate[i]) size_rate[i] = fabs(seen_rate[i]);
   }
 }
 
