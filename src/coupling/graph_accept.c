@@ -49,6 +49,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     if (s->has_accept) yoke_subsystem_accept(s->subsystem, s->accepted);
     const size_t ny = (size_t)s->subsystem->ny;
     memcpy(s->y, s->y_new, ny * sizeof(double));
+    if (!g->reads_past_outputs) continue;
     memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));
     memcpy(s->past_y, s->y, ny * sizeof(double));
   }

@@ -48,10 +48,11 @@ _Static_assert(sizeof(graph_block) % sizeof(double) == 0 && sizeof(graph_kept) %
                "parts of the block lie behind each other");
 
 yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
-  g->channel_points = count_channel_points(g);
-  g->output_points  = count_output_points(g);
-  const places p    = find_places(g);
-  char        *at   = yoke_arena_take(&g->arena, p.end, 1);
+  g->channel_points     = count_channel_points(g);
+  g->output_points      = count_output_points(g);
+  g->reads_past_outputs = g->has_shares || g->settings.gauss_seidel || yoke_predictor_is_motion(g->settings.predictor);
+  const places p        = find_places(g);
+  char        *at       = yoke_arena_take(&g->arena, p.end, 1);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "the history of %d channels", g->n_channels));
   g->block            = (graph_block *)(void *)at;
   g->block_size       = p.end;

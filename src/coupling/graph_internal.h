@@ -83,7 +83,7 @@ typedef struct graph_block {
 /* One channel of one coupling. What every step reads comes first. */
 typedef struct graph_channel {
   /* constant */
-  int                wire;
+  _Alignas(64) int wire;
   int                w_at, n_nodes; /* its unknowns in w */
   yoke_residual_unit unit;          /* of its value */
   double             natural;       /* size of its value by those of the model (residuals.h) */
@@ -144,13 +144,14 @@ typedef struct graph_lent {
   double        *dc_du, *dc_du_dot, *dc_du_integral, *dc_dy[2];
 } graph_lent;
 
+/* What every step reads comes first. */
 typedef struct graph_wire {
+  _Alignas(64) int first, n_channels; /* its channels */
+  int            c_at, n_c;           /* its conditions */
+  int            y_at[2], n_y[2];     /* outputs of its ports that it reads, in those of their subsystems */
   yoke_wire      wire;
   yoke_arena    *scratch;                       /* the graph's */
   graph_lent    *lent;                          /* the graph's */
-  int            first, n_channels;             /* its channels */
-  int            c_at, n_c;                     /* its conditions */
-  int            y_at[2], n_y[2];               /* outputs of its ports that it reads, in those of their subsystems */
   bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
   bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
@@ -188,39 +189,39 @@ enum { GRAPH_COST_MAIN, GRAPH_COST_RESPONSE, GRAPH_COST_BESIDE, GRAPH_N_COSTS };
 
 /* What every step reads comes first. */
 typedef struct graph_subsystem {
-  yoke_subsystem *subsystem;
-  void           *accepted;
-  void           *trial;   /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
-  double         *y;       /* [ny] at T_N */
-  double         *y_new;   /* [ny] of the last pass */
-  double         *past_y;  /* [output_points, ny] newest first */
-  graph_feed     *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
-  int            *feed_at; /* [nu + 1] */
-  int            *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
-  double          t_reached;  /* by its main integration */
-  yoke_status     status;     /* of the last pass */
-  bool            is_ahead;   /* `accepted` was stepped, by a step that is not accepted yet */
-  bool            has_accept; /* the subsystem wants to hear of acceptance */
-  graph_observed  observed;
-  ptrdiff_t       first_y; /* where its outputs start among those of all */
+  _Alignas(64) yoke_subsystem *subsystem;
+  void          *accepted;
+  void          *trial;   /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
+  double        *y;       /* [ny] at T_N */
+  double        *y_new;   /* [ny] of the last pass */
+  double        *past_y;  /* [output_points, ny] newest first */
+  graph_feed    *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
+  int           *feed_at; /* [nu + 1] */
+  int           *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
+  double         t_reached;  /* by its main integration */
+  yoke_status    status;     /* of the last pass */
+  bool           is_ahead;   /* `accepted` was stepped, by a step that is not accepted yet */
+  bool           has_accept; /* the subsystem wants to hear of acceptance */
+  graph_observed observed;
+  ptrdiff_t      first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
-  int             n_ends;
-  int             place;                                 /* in the sequence of the graph */
-  int             n_columns;                             /* unknowns that enter: all nodes of all channels that enter */
-  graph_end      *ends;                                  /* [n_ends] of its wires, by wire */
-  int            *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
-  double         *dy;                                    /* [n_columns, ny] dy/dw */
-  double         *dy_kept;                               /* the same of the matrix that is kept, in the block */
-  yoke_jacobian   jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
-  graph_entries   entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
-  bool            has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
-  double         *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations */
-  double         *y_predicted;         /* [ny] of the first pass of the trial */
-  void           *compared;            /* state of the comparison integration; NULL: none */
-  void           *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */
-  double         *y_compared;          /* [ny] and its outputs */
-  yoke_context   *said;                /* messages of its last step that failed; NULL: none failed yet */
-  yoke_cost       cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
+  int            n_ends;
+  int            place;                                 /* in the sequence of the graph */
+  int            n_columns;                             /* unknowns that enter: all nodes of all channels that enter */
+  graph_end     *ends;                                  /* [n_ends] of its wires, by wire */
+  int           *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
+  double        *dy;                                    /* [n_columns, ny] dy/dw */
+  double        *dy_kept;                               /* the same of the matrix that is kept, in the block */
+  yoke_jacobian  jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
+  graph_entries  entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
+  bool           has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
+  double        *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations */
+  double        *y_predicted;         /* [ny] of the first pass of the trial */
+  void          *compared;            /* state of the comparison integration; NULL: none */
+  void          *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */
+  double        *y_compared;          /* [ny] and its outputs */
+  yoke_context  *said;                /* messages of its last step that failed; NULL: none failed yet */
+  yoke_cost      cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
 } graph_subsystem;
 
 typedef struct graph_task {
@@ -268,10 +269,11 @@ struct yoke_graph {
 
   graph_block *block; /* what is kept from step to step, of block_size bytes */
   size_t       block_size;
-  int          n_held;               /* values from outside */
-  double      *held;                 /* [n_held] in the block */
-  bool         has_shares;           /* of a wire */
-  int channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
+  int          n_held;                /* values from outside */
+  double      *held;                  /* [n_held] in the block */
+  bool         has_shares;            /* of a wire */
+  int  channel_points, output_points; /* macro points, T_N included, of which values of channels and outputs are kept */
+  bool reads_past_outputs;            /* somebody continues them; else past_y is not kept up */
 
   graph_observation observation;
 

@@ -73,6 +73,23 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,
                          const double *a, double *y);
 
+/* A port on a line shows (origin + q[iq], v[iv], a[iv], q[i_integral]), the last one 0 where i_integral is -1. */
+typedef struct yoke_line_port {
+  int    iq, iv, i_integral;
+  double origin;
+} yoke_line_port;
+
+static inline void yoke_line_port_show(const yoke_line_port *port, const double *q, const double *v, const double *a,
+                                       double *y) {
+  y[0] = port->origin + q[port->iq];
+  y[1] = v[port->iv];
+  y[2] = a[port->iv];
+  y[3] = port->i_integral >= 0 ? q[port->i_integral] : 0.0;
+}
+
+/* Is port k on a line, and where are its outputs? For those who show many again and again. */
+bool yoke_multibody_line_port(const yoke_multibody *mb, int port, yoke_line_port *out);
+
 /* Tangent of the outputs y of port k, for n directions side by side: dq [nq, n], dv, da [nv, n], dlambda [ng + n_guided, n] (only reactions read
  * it) give dy [n_y, n], extras included. false: this port shows extras that have no tangent, and nothing is written. */
 bool yoke_multibody_port_tangent(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,

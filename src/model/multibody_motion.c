@@ -156,16 +156,20 @@ void mb_turn_by(double p[4], const double a[4], const double b[4]) {
   vec3_copy(p + 1, v);
 }
 
+bool yoke_multibody_line_port(const yoke_multibody *mb, int k, yoke_line_port *out) {
+  const mb_port *port = &mb->ports[k];
+  *out = (yoke_line_port){.iq = port->iq, .iv = port->iv, .i_integral = port->i_integral, .origin = port->origin[0]};
+  return mb_is_line_kind(port->kind);
+}
+
 /* With c = R origin, w and alpha in inertial axes:
  *   C = r + c,  C' = v + w x c,  C'' = a + alpha x c + w x (w x c),  (R omega)' = R omega'. */
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int k, const double *q, const double *v, const double *a,
                          double *y) {
   const mb_port *port = &mb->ports[k];
-  if (mb_is_line_kind(port->kind)) { /* r and v have one component, and nothing turns */
-    y[0] = port->origin[0] + q[port->iq];
-    y[1] = v[port->iv];
-    y[2] = a[port->iv];
-    y[3] = port->i_integral >= 0 ? q[port->i_integral] : 0.0;
+  yoke_line_port line;
+  if (yoke_multibody_line_port(mb, k, &line)) {
+    yoke_line_port_show(&line, q, v, a, y);
     return;
   }
   const int n_p = port->shape->n_p, n_v = port->shape->n_v;

@@ -330,6 +330,17 @@ static void set_port(native *n, const yoke_native_def *def, int k) {
   n->needs_accelerations = true;
 }
 
+static void set_lines(native *n) {
+  for (int k = 0; k < n->n_ports; ++k) {
+    const yoke_port *port = &n->ports[k];
+    n->lines[k].y_at      = port->y_at;
+    if (port->shape != &yoke_shape_line || !yoke_multibody_line_port(n->mb, k, &n->lines[k].port)) {
+      n->lines = NULL;
+      return;
+    }
+  }
+}
+
 static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def) {
   n->n_ports = s->n_ports = def->n_ports;
   s->ports                = n->ports;
@@ -344,7 +355,8 @@ static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, co
     s->ny += n->ports[k].n_y;
   }
   n->needs_accelerations = n->needs_accelerations || n->shown.accelerations;
-  n->i_integral          = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+  set_lines(n);
+  n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
   return YOKE_OK;
 }
 
@@ -477,6 +489,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   native *n          = s->self;
   s->ops             = &native_ops[true][true]; /* for its `destroy` */
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
+  n->lines           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->lines);
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->input_size      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_size);

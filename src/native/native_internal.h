@@ -28,11 +28,18 @@ typedef struct native_wanted {
   bool accelerations, energy, residual, outputs;
 } native_wanted;
 
+/* A port on a line, and where its outputs are. */
+typedef struct native_line {
+  yoke_line_port port;
+  int            y_at;
+} native_line;
+
 /* What every step reads comes first. */
 typedef struct native {
   yoke_integrator     *integrator;
   yoke_multibody      *mb;    /* lives as long as the equations */
   yoke_port           *ports; /* [n_ports] */
+  native_line         *lines; /* [n_ports] their motions where all of them are on lines; else NULL */
   int                  n_ports, n_integrals;
   int                  i_integral;               /* first quadrature of the ports in q */
   bool                 has_extras;               /* of some port */

@@ -63,7 +63,12 @@ static yoke_status show_extras(const native *n, void *scratch, const native_poin
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
                          double *y) {
   const double *base = native_doubles(state, n->at_base);
-  for (int k = 0; k < n->n_ports; ++k) {
+  for (int k = 0; n->lines != NULL && k < n->n_ports; ++k) {
+    double *own = y + n->lines[k].y_at;
+    yoke_line_port_show(&n->lines[k].port, at->q, at->v, a, own);
+    if (n->n_integrals > 0) own[3] -= base[k];
+  }
+  for (int k = 0; n->lines == NULL && k < n->n_ports; ++k) {
     const int count     = n->ports[k].shape->n_integrals;
     double   *own       = y + n->ports[k].y_at;
     double   *integrals = own + yoke_shape_at_integral(n->ports[k].shape);
