@@ -295,6 +295,36 @@ static void a_side_in_force_mode_receives_exactly_the_wrench_of_the_element(void
   assert_true(for_every_combination(check_delivered) > 500);
 }
 
+/* Masses on a line: the bits of the wrench, whichever frame comes first and wherever the frames sit. */
+static void force_between_masses_on_a_line_has_the_bits_of_the_wrench(void **state) {
+  (void)state;
+  static const element_case    along[3] = {{"stretch", false, 1, {{YOKE_ROW_STRETCH, 0, 0}}, &power_law},
+                                           {"point", false, 1, {{YOKE_ROW_POINT, 0, 0}}, &power_law},
+                                           {"linear", false, 1, {{YOKE_ROW_STRETCH, 0, 0}}, NULL}};
+  const yoke_port_shape *const lines[2] = {&yoke_shape_line, &yoke_shape_line};
+  for (int k = 0; k < 6; ++k) {
+    coupling  x;
+    yoke_pose poses[2];
+    double    expected[12] = {0.0}, u = 0.0, c = 0.0;
+    open_coupling(&x, &along[k / 2], lines, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
+    ops()->destroy(x.self);
+    x.element.link.node[0]      = k % 2;
+    x.element.link.node[1]      = 1 - k % 2;
+    x.element.link.origin[0][0] = 0.03;
+    x.element.link.origin[1][0] = -0.11;
+    assert_int_equal(ops()->create(NULL, &x.def, &x.self), YOKE_OK);
+    fill(&x, (uint64_t)k + 7u);
+    for (int s = 0; s < 2; ++s) yoke_shape_pose(lines[s], x.y[s], x.y[s] + 1, &poses[s]);
+    yoke_force_element_apply(&x.element, poses, x.view.t, expected);
+    ops()->update(x.self, x.view.t, x.y[0], x.y[1], x.u, &u, &x.scratch);
+    ops()->residual(x.self, &x.view, &c);
+    assert_int_equal(x.n, 1);
+    assert_memory_equal(&u, &expected[0], sizeof u);
+    assert_true(c == x.u[0] - expected[0]);
+    close_coupling(&x);
+  }
+}
+
 /* An original that is not copied must not matter to the law: what a ghost keeps from the start does no harm. */
 static void check_copies_suffice(coupling *x) {
   if (x->settings.decomposition != YOKE_DISPLACEMENT_DISPLACEMENT) return;
@@ -641,6 +671,7 @@ int main(void) {
       cmocka_unit_test(bushing_between_rigid_bodies_has_moments_of_its_own_on_each_side),
       cmocka_unit_test(copies_hold_only_what_the_element_feels),
       cmocka_unit_test(a_side_in_force_mode_receives_exactly_the_wrench_of_the_element),
+      cmocka_unit_test(force_between_masses_on_a_line_has_the_bits_of_the_wrench),
       cmocka_unit_test(what_is_not_copied_does_not_influence_the_force),
       cmocka_unit_test(layouts_have_half_nodes_where_extended_and_as_many_unknowns_as_conditions),
       cmocka_unit_test(force_force_of_two_masses_is_the_equation_of_li),

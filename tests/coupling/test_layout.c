@@ -177,6 +177,19 @@ static void derivatives_by_node_values_are_the_changes_they_cause(void **state) 
   }
 }
 
+static void end_piece_has_the_bits_of_the_piece_of_an_end_layout(void **state) {
+  (void)state;
+  for (int degree = 0; degree <= YOKE_LAYOUT_MAX_DEGREE; ++degree) {
+    const yoke_layout layout = {.kind = YOKE_LAYOUT_END, .degree = degree};
+    sample            x;
+    const yoke_past   past = sample_polynomial(&layout, YOKE_LAYOUT_MAX_DEGREE, &x);
+    double            c[YOKE_LAYOUT_MAX_DEGREE + 1], expected[YOKE_LAYOUT_MAX_DEGREE + 1];
+    yoke_layout_piece(&layout, &past, x.w, 0, expected);
+    yoke_layout_end_piece(degree, past.s, past.u, x.w[0], c);
+    assert_memory_equal(c, expected, ((size_t)degree + 1) * sizeof *c);
+  }
+}
+
 static void lagrange_weights_extrapolate_polynomials(void **state) {
   (void)state;
   double weight[N_PAST], value = 0.0;
@@ -194,6 +207,7 @@ int main(void) {
       cmocka_unit_test(end_layout_of_degree_0_holds_the_new_value_and_has_no_slope),
       cmocka_unit_test(piecewise_linear_layouts_join_their_nodes),
       cmocka_unit_test(derivatives_by_node_values_are_the_changes_they_cause),
+      cmocka_unit_test(end_piece_has_the_bits_of_the_piece_of_an_end_layout),
       cmocka_unit_test(lagrange_weights_extrapolate_polynomials),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,6 +216,23 @@ static void loads_may_come_in_any_order(void **state) {
   yoke_chain_kernel_destroy(&kernel);
 }
 
+/* A wall that is switched off by an amplitude of 0 costs nothing and cannot overflow. */
+static void loads_without_amplitude_are_no_loads(void **state) {
+  (void)state;
+  yoke_chain_load loads[3] = {on_mass(contact, 1), on_mass(harmonic, 2), on_mass(impulse, 2)};
+  yoke_chain      c = uniform_chain(4), bare = c;
+  const double    x[4] = {0.1, 1e4, 0.3, -0.2}, v[4] = {0.2, 0.0, -0.1, 0.5};
+  double          f[4], expected[4];
+  c.loads = loads;
+  for (c.n_loads = 0; c.n_loads < 3; ++c.n_loads) loads[c.n_loads].amplitude = 0.0;
+  yoke_chain_kernel *kernel = make_kernel(&c), *plain = make_kernel(&bare);
+  assert_int_equal(yoke_chain_kernel_force(kernel, 0.25, 0, x, v, f), YOKE_OK);
+  assert_int_equal(yoke_chain_kernel_force(plain, 0.25, 0, x, v, expected), YOKE_OK);
+  assert_memory_equal(f, expected, sizeof f);
+  yoke_chain_kernel_destroy(&kernel);
+  yoke_chain_kernel_destroy(&plain);
+}
+
 /* Own sine, own power: against the C library for small, large and very large arguments. */
 static void sines_agree_with_the_c_library(void **state) {
   (void)state;
@@ -532,6 +549,48 @@ static void sweep_has_the_bits_of_single_stages(void **state) {
   }
 }
 
+/* Some inputs change at one state: only the masses that feel them are evaluated again. */
+static void check_reinput(const yoke_chain *c, int n_inputs, const int *masses) {
+  static const double before[4] = {1.5, -2.5, 4.0, 0.25}, after[4] = {1.25, 7.5, -4.0, 0.125};
+  uint64_t            seed = 8;
+  const size_t        size = (size_t)c->n * sizeof(double);
+  double *x = random_array(c->n, 0, 0.5, &seed), *v = random_array(c->n, 0, 0.5, &seed), *a = test_malloc(size),
+         *expected  = test_malloc(size);
+  yoke_equations eq = make_equations(c, 1.25, n_inputs, masses);
+  assert_int_equal(eq.ops->derivative(eq.self, NULL, 0.3, x, v, before, NULL, a, NULL), YOKE_OK);
+  assert_int_equal(eq.ops->derivative(eq.self, NULL, 0.3, x, v, after, NULL, expected, NULL), YOKE_OK);
+  assert_memory_not_equal(a, expected, size);
+  assert_int_equal(eq.ops->reinput(eq.self, 0.3, x, v, after, a), YOKE_OK);
+  assert_memory_equal(a, expected, size);
+  yoke_equations_destroy(&eq);
+  test_free(x);
+  test_free(v);
+  test_free(a);
+  test_free(expected);
+}
+
+static void other_inputs_at_one_state_give_the_bits_of_a_new_evaluation(void **state) {
+  (void)state;
+  static const int    sizes[]     = {1, 2, 3, 10, 600, 1025};
+  static const double exponents[] = {3.0, 2.0, 2.5, 1.7};
+  for (int k = 0; k < 6 * 2 * 5 * 3; ++k) {
+    const int       n = sizes[k / 30], law = k / 6 % 5;
+    yoke_chain      c         = k % 2 ? varied_chain(n) : uniform_chain(n);
+    const int       masses[4] = {n - 1, 0, n / 2, n / 2};
+    yoke_chain_load loads[5]  = {on_mass(impulse, 0), on_mass(impulse, n / 2), on_mass(impulse, n - 1),
+                                 on_mass(contact, n / 2), on_mass(harmonic, n - 1)};
+    c.exponent_x = c.exponent_v = exponents[law < 4 ? law : 0];
+    if (law == 4) {
+      free_chain(&c);
+      c.stiffness_power.value = c.damping_power.value = 0.0; /* linear */
+    }
+    c.loads   = loads;
+    c.n_loads = k / 2 % 3 == 0 ? 0 : k / 2 % 3 == 1 ? 3 : 5; /* none; one shape; several */
+    check_reinput(&c, 4, masses);
+    free_chain(&c);
+  }
+}
+
 static void error_of_a_mass_at_rest_is_zero_without_absolute_tolerance(void **state) {
   (void)state;
   const yoke_chain c        = uniform_chain(20);
@@ -763,6 +822,7 @@ int main(void) {
       cmocka_unit_test(linear_chain_follows_the_law),
       cmocka_unit_test(loads_follow_their_formulas),
       cmocka_unit_test(loads_may_come_in_any_order),
+      cmocka_unit_test(loads_without_amplitude_are_no_loads),
       cmocka_unit_test(sines_agree_with_the_c_library),
       cmocka_unit_test(arrays_of_equal_numbers_give_the_bits_of_one_number),
       cmocka_unit_test(free_end_feels_no_ground),
@@ -771,6 +831,7 @@ int main(void) {
       cmocka_unit_test(impossible_chains_are_refused_with_a_message),
       cmocka_unit_test(fused_stage_has_the_bits_of_the_plain_path),
       cmocka_unit_test(sweep_has_the_bits_of_single_stages),
+      cmocka_unit_test(other_inputs_at_one_state_give_the_bits_of_a_new_evaluation),
       cmocka_unit_test(error_of_a_mass_at_rest_is_zero_without_absolute_tolerance),
       cmocka_unit_test(overflowing_error_is_recoverable),
       cmocka_unit_test(force_jacobian_agrees_with_finite_differences),

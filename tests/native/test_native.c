@@ -354,6 +354,42 @@ static void chain_without_integrals_is_fast_and_agrees(void **state) {
   }
 }
 
+/* Just behind a step and where its inputs are the same, ports show the accelerations that it ended with. From the right everything is evaluated
+ * anew; these models and inputs do not depend on the time. */
+static void check_shown(const bench *b, bool is_same) {
+  const yoke_subsystem *s       = b->subsystem;
+  const double          felt[6] = {3.0, 0.0, 0.0, 0.4}, shown[6] = {is_same ? 3.0 : 2.0, 0.0, 0.0, 0.4};
+  wave                  w, other;
+  double                left[MOST], right[MOST];
+  set_wave(&w, s->nu, 0.3, 0.05, felt);
+  set_wave(&other, s->nu, 0.3, 0.05, shown);
+  assert_int_equal(yoke_subsystem_start(s, b->scratch, b->state, 0.3, &w.u, b->ctx), YOKE_OK);
+  assert_int_equal(step_over(s, b->scratch, b->state, &w.u, 0.3, 0.05, b->ctx), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(s, b->scratch, b->state, &other.u, YOKE_SIDE_RIGHT, right), YOKE_OK);
+  assert_int_equal(yoke_subsystem_output(s, b->scratch, b->state, &other.u, YOKE_SIDE_LEFT, left), YOKE_OK);
+  assert_memory_equal(left, right, (size_t)s->ny * sizeof *left);
+}
+
+static void outputs_behind_a_step_have_the_bits_of_a_new_evaluation(void **state) {
+  (void)state;
+  for (int k = 0; k < 4 * N_SOLVERS; ++k) {
+    bench b;
+    make_half(&b, k % 2 == 0 ? &force_half : &ghost_half, solvers[k / 4], false);
+    make_task(&b);
+    check_shown(&b, k / 2 % 2 == 1);
+    close_bench(&b);
+  }
+  for (int k = 0; k < 4; ++k) {
+    bench b;
+    make_chain(&b, k % 2 == 1);
+    check_shown(&b, k / 2 == 1);
+    close_bench(&b);
+    make_pendulum(&b, YOKE_BODY_PLANAR, k % 2 == 0 ? "dop853" : "dopri5");
+    check_shown(&b, k / 2 == 1);
+    close_bench(&b);
+  }
+}
+
 /* ---- ports and compliance ---- */
 
 /* Tip on a circle of radius 2: C = 2 (sin, -cos), and theta'' from the moments about the hinge. */
@@ -781,6 +817,7 @@ int main(void) {
       cmocka_unit_test(counters_show_the_work_of_the_integrator),
       cmocka_unit_test(integrator_without_copies_makes_a_subsystem_without_copies),
       cmocka_unit_test(chain_without_integrals_is_fast_and_agrees),
+      cmocka_unit_test(outputs_behind_a_step_have_the_bits_of_a_new_evaluation),
       cmocka_unit_test(tip_of_a_pendulum_moves_on_its_circle),
       cmocka_unit_test(compliance_is_the_response_of_the_constrained_body),
       cmocka_unit_test(compliance_of_a_ghost_is_that_of_its_spring),
