@@ -577,15 +577,16 @@ static void other_inputs_at_one_state_give_the_bits_of_a_new_evaluation(void **s
     const int       n = sizes[k / 30], law = k / 6 % 5;
     yoke_chain      c         = k % 2 ? varied_chain(n) : uniform_chain(n);
     const int       masses[4] = {n - 1, 0, n / 2, n / 2};
-    yoke_chain_load loads[5]  = {on_mass(impulse, 0), on_mass(impulse, n / 2), on_mass(impulse, n - 1),
-                                 on_mass(contact, n / 2), on_mass(harmonic, n - 1)};
+    yoke_chain_load loads[6]  = {on_mass(impulse, 0),     on_mass(impulse, n > 3 ? 1 : 0),
+                                 on_mass(impulse, n / 2), on_mass(impulse, n - 1),
+                                 on_mass(contact, n / 2), on_mass(harmonic, n > 3 ? 2 : 0)};
     c.exponent_x = c.exponent_v = exponents[law < 4 ? law : 0];
     if (law == 4) {
       free_chain(&c);
       c.stiffness_power.value = c.damping_power.value = 0.0; /* linear */
     }
     c.loads   = loads;
-    c.n_loads = k / 2 % 3 == 0 ? 0 : k / 2 % 3 == 1 ? 3 : 5; /* none; one shape; several */
+    c.n_loads = k / 2 % 3 == 0 ? 0 : k / 2 % 3 == 1 ? 4 : 6; /* none; one shape; several */
     check_reinput(&c, 4, masses);
     free_chain(&c);
   }
