@@ -498,12 +498,23 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
   yoke_force_element_apply(m->element, poses, t, f);
 }
 
-/* The only channel of a scalar coupling, the wrench on side 1: the bits of `wrench`. */
-static double scalar_force(const scalar_law *x, double t, const double *y1, const double *y2) {
+/* The only channel of a scalar coupling, the wrench on side 1: the bits of `wrench`. The slopes of the law may be NULL. */
+static double scalar_force(const scalar_law *x, double t, const double *y1, const double *y2, double *F_x,
+                           double *F_v) {
   const double C[2] = {y1[0] + x->origin[0], y2[0] + x->origin[1]}, v[2] = {y1[1], y2[1]}, n = x->direction;
   const int    a = x->first, b = 1 - a;
-  const double F = yoke_law_force(&x->law, (C[a] - C[b]) * n - x->offset, n * v[a] - n * v[b], t, NULL, NULL);
+  const double F = yoke_law_force(&x->law, (C[a] - C[b]) * n - x->offset, n * v[a] - n * v[b], t, F_x, F_v);
   return 0.0 - F * (a == 0 ? n : -n);
+}
+
+/* dc/dy of u - W: W = -F along the direction that its deflection is measured in, so that its signs cancel. */
+static void scalar_slopes(const scalar_law *x, const yoke_coupling_view *view, double *dc_dy1, double *dc_dy2) {
+  double F_x, F_v;
+  (void)scalar_force(x, view->t, view->y[0], view->y[1], &F_x, &F_v);
+  dc_dy1[0] = F_x;
+  dc_dy1[1] = F_v;
+  dc_dy2[0] = -F_x;
+  dc_dy2[1] = -F_v;
 }
 
 /* Components of v (or v') to the twelve freedoms of the two frames. */
@@ -625,7 +636,7 @@ static void set_nan(size_t n, double *x) {
 static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
   const constitutive *self = object;
   if (self->scalar.is_it) {
-    c[0] = view->u[0] - scalar_force(&self->scalar, view->t, view->y[0], view->y[1]);
+    c[0] = view->u[0] - scalar_force(&self->scalar, view->t, view->y[0], view->y[1], NULL, NULL);
     return;
   }
   const size_t mark = yoke_arena_mark(view->scratch);
@@ -652,7 +663,7 @@ static void constitutive_update(const void *object, double t, const double *y1, 
                                 double *u, yoke_arena *scratch) {
   const constitutive *self = object;
   if (self->scalar.is_it) {
-    u[0] = scalar_force(&self->scalar, t, y1, y2);
+    u[0] = scalar_force(&self->scalar, t, y1, y2, NULL, NULL);
     return;
   }
   const double *const y[2] = {y1, y2};
@@ -863,6 +874,11 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   memset(dc_du_integral, 0, block);
   memset(dc_dy1, 0, rows * (size_t)view->n_y[0] * sizeof(double));
   memset(dc_dy2, 0, rows * (size_t)view->n_y[1] * sizeof(double));
+  if (self->scalar.is_it) {
+    dc_du[0] = 1.0;
+    scalar_slopes(&self->scalar, view, dc_dy1, dc_dy2);
+    return;
+  }
 
   const size_t mark      = yoke_arena_mark(view->scratch);
   const bool   has_rates = self->extension == YOKE_EXTENSION_D;

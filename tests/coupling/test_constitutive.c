@@ -305,7 +305,8 @@ static void force_between_masses_on_a_line_has_the_bits_of_the_wrench(void **sta
   for (int k = 0; k < 6; ++k) {
     coupling  x;
     yoke_pose poses[2];
-    double    expected[12] = {0.0}, u = 0.0, c = 0.0;
+    double    expected[12] = {0.0}, u = 0.0, c = 0.0, f[12], K[144], D[144];
+    double    by_u, by_u_dot, by_integral, by_y[2][4];
     open_coupling(&x, &along[k / 2], lines, YOKE_FORCE_FORCE, YOKE_EXTENSION_NONE, false);
     ops()->destroy(x.self);
     x.element.link.node[0]      = k % 2;
@@ -321,6 +322,11 @@ static void force_between_masses_on_a_line_has_the_bits_of_the_wrench(void **sta
     assert_int_equal(x.n, 1);
     assert_memory_equal(&u, &expected[0], sizeof u);
     assert_true(c == x.u[0] - expected[0]);
+    yoke_force_element_jacobian(&x.element, poses, x.view.t, f, K, D);
+    ops()->jacobian(x.self, &x.view, &by_u, &by_u_dot, &by_integral, by_y[0], by_y[1]);
+    assert_true(by_u == 1.0 && by_u_dot == 0.0 && by_integral == 0.0);
+    for (int s = 0; s < 2; ++s)
+      assert_true(by_y[s][0] == -K[6 * s] && by_y[s][1] == -D[6 * s] && by_y[s][2] == 0.0 && by_y[s][3] == 0.0);
     close_coupling(&x);
   }
 }
