@@ -193,11 +193,13 @@ static void scale_to_time(const yoke_graph *g, int degree, double *place) {
   for (int j = 1; j <= degree; ++j) place[j] *= (scale /= g->H);
 }
 
-/* The same where every channel is the polynomial through its end node and its past. */
-static void end_signal(const yoke_graph *g, const graph_subsystem *s, double *t, double *c, yoke_signal *out) {
-  const int    nu = s->subsystem->nu, degree = signal_degree(g, s, -1);
-  const double whole = 1.0;
-  *out               = begin_signal(g, nu, 1, degree, &whole, t, c);
+/* Where every channel is the polynomial through its end node and its past: one piece. */
+static void end_signal(const yoke_graph *g, const graph_subsystem *s, int column, double shift, double *t, double *c,
+                       yoke_signal *out) {
+  const int    nu = s->subsystem->nu, degree = signal_degree(g, s, column);
+  const int    shifted = column >= 0 ? s->column_channel[column] : -1;
+  const double whole   = 1.0;
+  *out                 = begin_signal(g, nu, 1, degree, &whole, t, c);
   for (int k = 0; k < nu; ++k, c += degree + 1) {
     for (int j = 1; j <= degree; ++j) c[j] = 0.0;
     c[0] = graph_held_value(g, s, k);
@@ -205,7 +207,9 @@ static void end_signal(const yoke_graph *g, const graph_subsystem *s, double *t,
       const graph_feed    *feed    = &s->feeds[f];
       const graph_channel *channel = &g->channels[feed->channel];
       double               u[YOKE_LAYOUT_MAX_DEGREE + 1];
-      yoke_layout_end_piece(channel->layout.degree, g->past_s, channel->kept->past, g->w[channel->w_at], u);
+      const double         w = g->w[channel->w_at];
+      yoke_layout_end_piece(channel->layout.degree, g->past_s, channel->kept->past,
+                            feed->channel == shifted ? w + shift : w, u);
       for (int j = 0; j <= channel->layout.degree; ++j) c[j] += feed->weight * u[j];
     }
     scale_to_time(g, degree, c);
@@ -214,8 +218,8 @@ static void end_signal(const yoke_graph *g, const graph_subsystem *s, double *t,
 
 void graph_signal(const yoke_graph *g, int i, int column, double shift, double *t, double *c, yoke_signal *out) {
   const graph_subsystem *s = &g->subsystems[i];
-  if (column == -1 && g->has_end_nodes_only && !g->use_curves) {
-    end_signal(g, s, t, c, out);
+  if (column != GRAPH_COMPARISON && g->has_end_nodes_only && !g->use_curves) {
+    end_signal(g, s, column, shift, t, c, out);
     return;
   }
   double       breaks[GRAPH_MAX_BREAKS + 1];
