@@ -472,7 +472,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(native_instant_create(ctx, n));
   n->holds_jumps = native_can_hold_jumps(n);
   lay_out(n, s);
-  n->shows_motions_only = !n->has_extras && !n->has_image && !n->has_signal_ports && !n->is_prescribed;
+  n->shows_motions_only = !n->has_extras && !n->has_image && !n->has_signal_ports && !n->is_prescribed &&
+                          !n->equations.feels; /* where accelerations are found by iteration */
   for (int k = 0; k < n->equations.n_events; ++k) {
     n->direction[k]  = def->model->events[k].direction;
     n->is_brought[k] = reads_signals(def->model, def->model->events[k].when) ||
