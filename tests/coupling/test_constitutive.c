@@ -314,6 +314,7 @@ static void force_between_masses_on_a_line_has_the_bits_of_the_wrench(void **sta
     x.element.link.origin[0][0] = 0.03;
     x.element.link.origin[1][0] = -0.11;
     assert_int_equal(ops()->create(NULL, &x.def, &x.self), YOKE_OK);
+    x.channel = ops()->channels(x.self, &x.n);
     fill(&x, (uint64_t)k + 7u);
     for (int s = 0; s < 2; ++s) yoke_shape_pose(lines[s], x.y[s], x.y[s] + 1, &poses[s]);
     yoke_force_element_apply(&x.element, poses, x.view.t, expected);
