@@ -1,5 +1,6 @@
 /* yoke: the program. Every command is a command_def in a file of its own; this one finds it. */
 #include "command.h"
+#include "launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -70,11 +71,18 @@ static void explain_early_end(void) {
   _exit(EXIT_CODE_IO);
 }
 
+/* All ranks run a model; everything else is done by the first alone. */
+static bool works(int argc, char **argv) {
+  return launch_rank() == 0 || (argc > 1 && strcmp(argv[1], run_command.name) == 0);
+}
+
 int main(int argc, char **argv) {
   open_standard_descriptors();
   ignore_signals_of_writes();
   atexit(explain_early_end);
-  const int code = finish_output(dispatch(argc, argv));
-  is_over        = true;
+  int code = launch_begin();
+  if (code == PARSE_DONE) code = finish_output(works(argc, argv) ? dispatch(argc, argv) : EXIT_CODE_DONE);
+  code    = launch_end(code);
+  is_over = true;
   return code;
 }

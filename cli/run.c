@@ -1,6 +1,7 @@
 /* yoke run: simulate a model and write its results. */
 #include "command.h"
 #include "interrupt.h"
+#include "launch.h"
 #include "model_options.h"
 #include "progress.h"
 #include "steps.h"
@@ -12,7 +13,7 @@ typedef struct run_arguments {
   model_arguments model;
   const char     *out, *csv, *profile; /* profile "": without a file */
   text_list       print, plugin;
-  bool            monolithic, no_predict, verify, json, quiet;
+  bool            monolithic, no_predict, verify, allow_mixed, json, quiet;
 } run_arguments;
 
 static const option_def run_options[] = {
@@ -29,6 +30,8 @@ static const option_def run_options[] = {
      "time every step: what more threads would do, and a timeline for a browser's viewer in FILE"},
     {"plugin", 0, OPTION_LIST, offsetof(run_arguments, plugin), "FILE.so",
      "types of subsystems from a shared library, whose code is run; repeatable (yoke help plugins)"},
+    {"allow-mixed", 0, OPTION_FLAG, offsetof(run_arguments, allow_mixed), NULL,
+     "ranks (mpirun) may run on processors that differ: the last digits may, too"},
     MODEL_OPTIONS(run_arguments),
     {"json", 0, OPTION_FLAG, offsetof(run_arguments, json), NULL, "print one JSON object instead of the summary"},
     {"quiet", 'q', OPTION_FLAG, offsetof(run_arguments, quiet), NULL, "no summary, no progress line"},
@@ -471,12 +474,18 @@ static yoke_status load_plugins(yoke_context *ctx, const text_list *paths) {
   return YOKE_OK;
 }
 
+/* The context of a run, with those of the other ranks. */
+static yoke_status prepare(yoke_context *ctx, const run_arguments *a) {
+  YOKE_TRY(launch_join(ctx, a->allow_mixed));
+  return yoke_context_agree(ctx, load_plugins(ctx, &a->plugin));
+}
+
 /* What the repeated run has to say the first one has said already. */
 static yoke_status run_twice(yoke_context *ctx, const run_arguments *a, const yoke_run_options *options,
                              yoke_run_summary *summary, verification *v) {
   yoke_context *again = NULL;
   YOKE_TRY(yoke_context_create(&again));
-  yoke_status status = load_plugins(again, &a->plugin);
+  yoke_status status = prepare(again, a);
   if (status == YOKE_OK) status = yoke_run_verify(ctx, again, options, summary, &v->facts, &v->comparison);
   yoke_context_destroy(&again);
   return status;
@@ -491,7 +500,7 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
   options->progress    = progress_update;
   options->user        = &line;
   options->interrupted = interrupt_watch();
-  yoke_status  status  = load_plugins(ctx, &a->plugin);
+  yoke_status  status  = prepare(ctx, a);
   verification v       = {.facts = {.size = sizeof v.facts}};
   if (status == YOKE_OK)
     status = a->verify ? run_twice(ctx, a, options, &summary, &v) : yoke_run(ctx, options, &summary);
@@ -525,6 +534,7 @@ static int run_main(const command_def *command, int argc, char **argv) {
   if (code == PARSE_DONE) {
     trace_apply(&a.model, &options);
     options.model      = operands.texts[0];
+    options.threads    = launch_threads(options.threads);
     options.monolithic = a.monolithic;
     options.no_predict = a.no_predict;
     options.profile    = a.profile != NULL;
@@ -561,6 +571,9 @@ const command_def run_command = {
         "--profile times every step and tells what 1 to 1024 threads would do with the same tasks; --profile=FILE "
         "writes who\n"
         "worked on what, and when, as JSON that the viewer of a browser shows (chrome://tracing, ui.perfetto.dev).\n"
+        "Under a launcher (mpirun -n 4 yoke run MODEL) the subsystems are spread over its processes, with the "
+        "same\n"
+        "result; rank 0 reads, writes and prints.\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,

@@ -106,6 +106,29 @@ typedef struct yoke_memory {
  * YOKE_E_USAGE: `allocate` or `release` is missing, a size that cannot be. */
 YOKE_API yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory);
 
+/* Ranks: processes that work on one run together, each with a context of its own. They all make the same calls with the same options, in the same order; every
+ * subsystem of a split lives on one of them, and what is coupled travels. */
+typedef struct yoke_ranks {
+  size_t size;          /* of this struct, as the caller knows it */
+  int    rank, n_ranks; /* 0 <= rank < n_ranks */
+  /* Every rank gives `bytes` bytes, as many on all; `all` receives those of rank 0, then those of rank 1, and so on (MPI_Allgather). false: that failed. own NULL:
+   * this rank has no memory to take part any more, and the others must not wait for it (MPI_Abort). It is called by the thread that uses the context. */
+  bool (*gather)(void *user, const void *own, size_t bytes, void *all);
+  void *user;
+  bool
+      allow_mixed; /* ranks on processors, C libraries or kernels of BLAS that differ: their bits may differ. Else such runs are refused */
+} yoke_ranks;
+
+/* Runs and simulations that are created with this context from now on are one with those of the other ranks: results are the same, to the bit, as with one, on
+ * processors that are the same; rank 0 reads the model file and writes results, and the log of all is on each. A model without a split is run by rank 0. A copy of `ranks` is
+ * taken: `gather` and `user` must outlive the context. NULL: one process alone, as at first.
+ * YOKE_E_USAGE: no `gather`, a rank or a size that cannot be. Where machines differ runs fail with YOKE_E_UNSUPPORTED. */
+YOKE_API yoke_status yoke_context_set_ranks(yoke_context *ctx, const yoke_ranks *ranks);
+
+/* What this rank came to becomes what all came to: the status of the first rank that failed, with its message. yoke_run ends with it; a program calls it behind what may
+ * fail on one rank alone. Without ranks it gives `status`. */
+YOKE_API yoke_status yoke_context_agree(yoke_context *ctx, yoke_status status);
+
 #ifdef __cplusplus
 }
 #endif

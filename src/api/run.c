@@ -3,6 +3,7 @@
 #include "api/step_report.h"
 #include "api/times.h"
 #include "base/clock.h"
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/output_file.h"
 #include "base/sized.h"
@@ -258,11 +259,21 @@ static yoke_status write_timeline(yoke_context *ctx, const yoke_simulation *s, c
   return status == YOKE_OK ? written : status;
 }
 
+/* Files are written by rank 0. */
+static yoke_status choose_files(yoke_context *ctx, yoke_run_options *options, const yoke_model *model,
+                                const char *files[2]) {
+  const yoke_recorder_names names = {
+      .out = options->out, .csv = options->csv, .trace = options->trace_file, .profile = options->profile_file};
+  if (yoke_context_is_first(ctx)) return yoke_recorder_files(ctx, model, &names, files);
+  files[0] = files[1] = NULL;
+  options->trace_file = options->profile_file = NULL;
+  options->profile                            = false;
+  return YOKE_OK;
+}
+
 /* One model, loaded; `begin` is when the run began. `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, double begin,
                              yoke_run_summary *summary, yoke_result **keep) {
-  const yoke_recorder_names names = {
-      .out = options->out, .csv = options->csv, .trace = options->trace_file, .profile = options->profile_file};
   yoke_run_options own     = *options;
   trace_output     trace   = {0};
   yoke_simulation *s       = NULL;
@@ -270,7 +281,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   const char      *files[2];
   YOKE_TRY(yoke_model_check_times(ctx, model));
   YOKE_TRY(start_summary(ctx, options, model, summary));
-  YOKE_TRY(yoke_recorder_files(ctx, model, &names, files));
+  YOKE_TRY(choose_files(ctx, &own, model, files));
   YOKE_TRY(trace_open(ctx, &own, &trace));
   yoke_run_warn_unused(ctx, options, model);
   const yoke_simulation_options simulation = yoke_run_simulation(&own);
@@ -286,13 +297,17 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   }
   if (status == YOKE_OK) status = simulate(ctx, s, handles, summary);
   if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, yoke_run_name(options), keep);
-  if (s && options->profile_file) status = write_timeline(ctx, s, options->profile_file, status);
+  if (s && own.profile_file) status = write_timeline(ctx, s, own.profile_file, status);
   status = trace_close(ctx, &trace, status);
   if (s) summary->report = yoke_step_report_of(&s->tally);
   if (s) yoke_recorder_destroy(&s->recorder);
   yoke_simulation_destroy(&s);
   free(handles);
   return status;
+}
+
+static bool runs_as_whole(const yoke_run_options *options, const yoke_model *model) {
+  return model->n_parts == 0 || options->monolithic;
 }
 
 yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
@@ -303,9 +318,10 @@ yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options
   yoke_step_tally_clear(&none);
   *summary           = (yoke_run_summary){.report = yoke_step_report_of(&none)};
   yoke_status status = yoke_run_load(ctx, options, &model);
-  if (status == YOKE_OK) status = run_model(ctx, options, model, begin, summary, keep);
+  if (status == YOKE_OK && (yoke_context_is_first(ctx) || !runs_as_whole(options, model)))
+    status = run_model(ctx, options, model, begin, summary, keep);
   yoke_model_destroy(&model);
-  return status;
+  return yoke_context_agree(ctx, status);
 }
 
 /* Does the caller know the lists of errors and of times? Else they are none of its business. */

@@ -1,5 +1,6 @@
 /* Loading a model with the overrides that options stand for. */
 #include "api/run.h"
+#include "base/comm.h"
 #include "base/given.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -176,9 +177,26 @@ const char *yoke_run_name(const yoke_run_options *options) {
   return options->model != NULL ? options->model : name_of(options->loaded);
 }
 
+/* Rank 0 reads the files, the others what it has read. */
+static yoke_status load_together(yoke_context *ctx, yoke_comm *comm, const char *path, const yoke_load_options *load,
+                                 yoke_model **out) {
+  const bool is_first = yoke_comm_rank(comm) == 0;
+  size_t     size;
+  *out = NULL;
+  if (is_first) YOKE_TRY(yoke_model_load(ctx, path, load, out));
+  const char       *own    = is_first ? (*out)->text : NULL;
+  const yoke_status status = yoke_comm_exchange(comm, YOKE_COMM_SETUP, 0, own, own != NULL ? strlen(own) : 0);
+  if (status != YOKE_OK) yoke_model_destroy(out);
+  if (status != YOKE_OK || is_first) return status;
+  const char *text = (const char *)yoke_comm_block(comm, 0, &size);
+  return yoke_model_load_text(ctx, path, text, size, NULL, out);
+}
+
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {
   const yoke_load_options load = {
       .size = sizeof load, .n_sets = o->n_sets, .sets = o->sets, .n_choices = o->n_choices, .choices = o->choices};
+  yoke_comm *comm = yoke_context_comm(ctx);
+  if (comm != NULL && o->loaded == NULL) return load_together(ctx, comm, o->model, &load, out);
   return o->loaded != NULL ? yoke_model_choose(ctx, o->loaded, &load, out) : yoke_model_load(ctx, o->model, &load, out);
 }
 

@@ -1,6 +1,7 @@
 /* A plan of a model and a system that works with it. */
 #include "api/run.h"
 
+#include "base/comm.h"
 #include "master/idle_settings.h"
 #include "master/native_part.h"
 
@@ -20,6 +21,7 @@ static yoke_status create(yoke_context *ctx, const yoke_simulation_options *opti
        .check   = options->check,
        .log     = {options->trace, options->trace_user},
        .profile = options->profile,
+       .comm    = is_dry || plan.is_whole ? NULL : yoke_context_comm(ctx),
   };
   *out = (yoke_run_system){0};
   YOKE_TRY(yoke_plan_create(ctx, model, &plan, &out->plan));

@@ -2,6 +2,7 @@
 #include "api/simulation.h"
 
 #include "analysis/prediction.h"
+#include "base/comm.h"
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/memory.h"
@@ -17,8 +18,8 @@ static bool report(yoke_simulation *s, double t) {
   s->t_reported                    = t;
   if (o->progress != NULL && !o->progress(o->progress_user, t, s->model->t_start, s->model->t_end))
     yoke_simulation_cancel(s);
-  if (o->interrupted != NULL && *o->interrupted != 0) return false;
-  return !atomic_load_explicit(&s->cancel.is_stopped, memory_order_relaxed);
+  if (s->cancel.needs_agreement) return !atomic_load_explicit(&s->cancel.is_agreed, memory_order_relaxed);
+  return !yoke_cancel_is_wanted(&s->cancel);
 }
 
 static bool go_on(void *user) {
@@ -30,11 +31,19 @@ static bool follow(void *user, double t) {
   return report(user, t);
 }
 
+/* A result that cannot be written ends the run of this rank, which the others have to learn. */
+static yoke_status after_writing(const yoke_simulation *s, yoke_status status) {
+  yoke_comm *comm = yoke_context_comm(s->ctx);
+  if (comm != NULL && (status == YOKE_E_IO || status == YOKE_E_MEMORY)) yoke_comm_leave(comm, status, s->ctx);
+  return status;
+}
+
 static yoke_status take_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
                                int order) {
   yoke_simulation *s = user;
   s->t_sampled       = t;
-  return s->recorder != NULL ? yoke_recorder_sample(s->recorder, s->ctx, t, outputs, counters, h, order) : YOKE_OK;
+  if (s->recorder == NULL) return YOKE_OK;
+  return after_writing(s, yoke_recorder_sample(s->recorder, s->ctx, t, outputs, counters, h, order));
 }
 
 static yoke_status take_macro(void *user, double t, double H, int order, const yoke_step_statistics *statistics) {
@@ -44,7 +53,8 @@ static yoke_status take_macro(void *user, double t, double H, int order, const y
   for (int i = 0; i < YOKE_N_REJECTIONS; ++i) rejected[i] = statistics->rejected[i];
   yoke_step_tally_add(&s->tally, H, order, is_controlled ? statistics->error : (double)NAN, rejected,
                       (int)statistics->reduced_by, statistics->is_forced);
-  return s->recorder != NULL ? yoke_recorder_macro(s->recorder, s->ctx, t, H, order, statistics) : YOKE_OK;
+  if (s->recorder == NULL) return YOKE_OK;
+  return after_writing(s, yoke_recorder_macro(s->recorder, s->ctx, t, H, order, statistics));
 }
 
 static yoke_event_facts facts_of(const yoke_simulation *s, const simulation_event *event) {
@@ -88,14 +98,23 @@ void simulation_leave(yoke_simulation *s) {
   s->ctx        = NULL;
 }
 
+/* A model with a split is simulated by all ranks, and they end it together. */
+static void join(yoke_context *ctx, yoke_simulation *s) {
+  yoke_comm *comm           = yoke_context_comm(ctx);
+  s->cancel.needs_agreement = comm != NULL && s->model != NULL && s->model->n_parts > 0 && !s->options.monolithic;
+  if (s->cancel.needs_agreement) yoke_comm_watch(comm, &s->cancel);
+}
+
 /* Where the context is cancelled with the simulation. */
 static void enter(yoke_context *ctx, yoke_simulation *s) {
   simulation_enter(ctx, s);
   yoke_context_watch(ctx, &s->cancel);
+  join(ctx, s);
 }
 
 static void leave(yoke_context *ctx, yoke_simulation *s) {
   yoke_context_watch(ctx, NULL);
+  if (s->cancel.needs_agreement) yoke_comm_watch(yoke_context_comm(ctx), NULL);
   simulation_leave(s);
 }
 
@@ -119,11 +138,25 @@ static yoke_status take_room(yoke_context *ctx, yoke_simulation *s) {
   return s->events != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the events of the model");
 }
 
+/* Rank 0 predicts for all. */
+static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
+  yoke_comm *comm = s->cancel.needs_agreement ? yoke_context_comm(ctx) : NULL;
+  size_t     size;
+  if (comm == NULL || yoke_comm_rank(comm) == 0) YOKE_TRY(yoke_predict_stability(ctx, s->model, &s->growth));
+  if (comm == NULL) return YOKE_OK;
+  YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 1, &s->growth, sizeof s->growth));
+  const void *found = yoke_comm_block(comm, 0, &size);
+  if (size == sizeof s->growth) memcpy(&s->growth, found, size);
+  return YOKE_OK;
+}
+
 static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model *model) {
   YOKE_TRY(take_model(ctx, s, model));
+  join(ctx, s);
+  if (s->cancel.needs_agreement) YOKE_TRY(yoke_comm_check_machines(yoke_context_comm(ctx), ctx));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
-  if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(yoke_predict_stability(ctx, s->model, &s->growth));
+  if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(predict(ctx, s));
   YOKE_TRY(yoke_run_system_create(ctx, &s->options, s->model, &s->run));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);
@@ -213,6 +246,7 @@ void yoke_simulation_cancel(yoke_simulation *s) {
 
 void yoke_simulation_clear_cancel(yoke_simulation *s) {
   atomic_store_explicit(&s->cancel.is_stopped, false, memory_order_relaxed);
+  atomic_store_explicit(&s->cancel.is_agreed, false, memory_order_relaxed);
 }
 
 /* ---- steps ---- */

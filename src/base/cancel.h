@@ -13,7 +13,16 @@ typedef struct yoke_cancel {
   bool (*go_on)(void *user);         /* asked now and then, on the thread of control only; false: end. NULL: none */
   void       *user;
   atomic_bool is_stopped; /* go_on said no */
+  /* Where several ranks work on one run (base/comm.h) an end is only wished for until all know of it; tasks, which belong to one rank, end at once. */
+  bool        needs_agreement;
+  atomic_bool is_agreed;
 } yoke_cancel;
+
+/* Does this process want to end? */
+static inline bool yoke_cancel_is_wanted(yoke_cancel *cancel) {
+  return (cancel->flag != NULL && *cancel->flag != 0) ||
+         atomic_load_explicit(&cancel->is_stopped, memory_order_relaxed);
+}
 
 /* From now on `ctx` is cancelled when `cancel` (kept) says so. NULL ends it. */
 void yoke_context_watch(yoke_context *ctx, yoke_cancel *cancel);

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "base/blas.h"
 #include "base/cancel.h"
+#include "base/comm.h"
 #include "base/hooks.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -18,6 +19,7 @@ struct yoke_context {
   size_t        n_lost;     /* warnings and notes that were not kept */
   yoke_cancel  *cancel;     /* NULL: none */
   bool          is_control; /* may ask cancel->go_on */
+  bool          is_task;    /* of a task: cancelled without agreement */
   unsigned      n_looks;
   char         *text[MAX_MESSAGES];
   yoke_severity severity[MAX_MESSAGES];
@@ -27,6 +29,7 @@ struct yoke_context {
   yoke_memory                     memory;     /* allocate NULL: none */
   yoke_attachment                 attachment; /* data NULL: none */
   const struct yoke_arena_source *pool;       /* NULL: none is open */
+  yoke_comm                      *comm;       /* NULL: alone */
 };
 
 yoke_status yoke_context_create(yoke_context **out) {
@@ -39,6 +42,7 @@ void yoke_context_destroy(yoke_context **ctx) {
   if (ctx == NULL || *ctx == NULL) return;
   yoke_context_clear(*ctx);
   if ((*ctx)->attachment.data != NULL) (*ctx)->attachment.destroy((*ctx)->attachment.data);
+  yoke_comm_destroy(&(*ctx)->comm);
   free(*ctx);
   *ctx = NULL;
 }
@@ -156,6 +160,34 @@ yoke_status yoke_context_set_memory(yoke_context *ctx, const yoke_memory *memory
   return YOKE_OK;
 }
 
+yoke_status yoke_context_set_ranks(yoke_context *ctx, const yoke_ranks *ranks) {
+  yoke_ranks own;
+  if (ctx == NULL) return YOKE_E_USAGE;
+  YOKE_TRY(yoke_sized_take(ctx, ranks, &own, sizeof own, "yoke_ranks"));
+  if (ranks != NULL && (own.gather == NULL || own.rank < 0 || own.rank >= own.n_ranks)) {
+    return yoke_fail(ctx, YOKE_E_USAGE, "rank %d of %d with %s, expected a function and a rank below their number",
+                     own.rank, own.n_ranks, own.gather == NULL ? "no function `gather`" : "a function `gather`");
+  }
+  yoke_comm_destroy(&ctx->comm);
+  if (ranks == NULL || own.n_ranks == 1) return YOKE_OK;
+  return yoke_comm_create(&own, &ctx->comm) == YOKE_OK
+             ? YOKE_OK
+             : yoke_fail(ctx, YOKE_E_MEMORY, "out of memory for %d ranks", own.n_ranks);
+}
+
+yoke_status yoke_context_agree(yoke_context *ctx, yoke_status status) {
+  return ctx != NULL && ctx->comm != NULL ? yoke_comm_settle(ctx->comm, status, ctx) : status;
+}
+
+yoke_comm *yoke_context_comm(const yoke_context *ctx) {
+  return ctx != NULL ? ctx->comm : NULL;
+}
+
+bool yoke_context_is_first(const yoke_context *ctx) {
+  const yoke_comm *comm = yoke_context_comm(ctx);
+  return comm == NULL || yoke_comm_rank(comm) == 0;
+}
+
 const yoke_memory *yoke_context_memory(const yoke_context *ctx) {
   return ctx != NULL && ctx->memory.allocate != NULL ? &ctx->memory : NULL;
 }
@@ -187,19 +219,21 @@ void yoke_context_watch(yoke_context *ctx, yoke_cancel *cancel) {
   if (ctx == NULL) return;
   ctx->cancel     = cancel;
   ctx->is_control = true;
+  ctx->is_task    = false;
 }
 
 void yoke_context_watch_with(yoke_context *ctx, const yoke_context *of, bool is_control) {
   if (ctx == NULL) return;
   ctx->cancel     = of != NULL ? of->cancel : NULL;
   ctx->is_control = is_control && of != NULL && of->is_control;
+  ctx->is_task    = true;
 }
 
 bool yoke_context_is_cancelled(yoke_context *ctx) {
   if (ctx == NULL || ctx->cancel == NULL) return false;
   yoke_cancel *cancel = ctx->cancel;
-  if (cancel->flag != NULL && *cancel->flag != 0) return true;
-  if (atomic_load_explicit(&cancel->is_stopped, memory_order_relaxed)) return true;
+  if (cancel->needs_agreement && !ctx->is_task) return atomic_load_explicit(&cancel->is_agreed, memory_order_relaxed);
+  if (yoke_cancel_is_wanted(cancel)) return true;
   if (cancel->go_on == NULL || !ctx->is_control || ++ctx->n_looks % ASK_EVERY != 0) return false;
   if (cancel->go_on(cancel->user)) return false;
   atomic_store_explicit(&cancel->is_stopped, true, memory_order_relaxed);

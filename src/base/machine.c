@@ -59,3 +59,13 @@ void yoke_machine_look(yoke_machine *out) {
 #endif
   yoke_blas_describe(out->blas, sizeof out->blas);
 }
+
+static const char *known(const char *fact) {
+  return *fact != '\0' ? fact : "unknown";
+}
+
+void yoke_machine_text(char text[YOKE_MACHINE_SIZE]) {
+  yoke_machine m;
+  yoke_machine_look(&m);
+  snprintf(text, YOKE_MACHINE_SIZE, "%s; %s; %s", known(m.features), known(m.math_library), known(m.blas));
+}

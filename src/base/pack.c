@@ -63,10 +63,14 @@ void yoke_pack_bool(yoke_pack *pack, bool x) {
   put(pack, x, 1);
 }
 
+void yoke_pack_append(yoke_pack *pack, size_t size, const void *bytes) {
+  unsigned char *to = extend(pack, size, 1);
+  if (to != NULL && size > 0) memcpy(to, bytes, size);
+}
+
 void yoke_pack_block(yoke_pack *pack, size_t size, const void *block) {
   put(pack, size, WORD);
-  unsigned char *to = extend(pack, size, 1);
-  if (to != NULL && size > 0) memcpy(to, block, size);
+  yoke_pack_append(pack, size, block);
 }
 
 void yoke_pack_text(yoke_pack *pack, const char *text) {

@@ -51,6 +51,9 @@ void yoke_pack_int32s(yoke_pack *pack, size_t n, const int32_t *x);
 void yoke_pack_doubles(yoke_pack *pack, size_t n, const double *x);
 void yoke_pack_block(yoke_pack *pack, size_t size, const void *block); /* without pointers */
 
+/* What another pack holds from `bytes` on, as it is. */
+void yoke_pack_append(yoke_pack *pack, size_t size, const void *bytes);
+
 typedef struct yoke_unpack {
   const unsigned char *bytes;
   size_t               size, at; /* `size` without the checksum */

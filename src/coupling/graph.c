@@ -58,6 +58,19 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   return YOKE_OK;
 }
 
+void yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner) {
+  graph->relay = relay;
+  graph->owner = owner;
+}
+
+void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
+               void *user) {
+  if (g->relay != NULL)
+    yoke_relay_run(g->relay, g->exec, n, owner, costs, task, user);
+  else
+    yoke_exec_run(g->exec, n, costs, task, user);
+}
+
 static void destroy_subsystem(graph_subsystem *s) {
   if (s->subsystem != NULL) {
     yoke_subsystem_state_release(s->subsystem, s->accepted);

@@ -18,6 +18,7 @@
 #include "coupling/formulation.h"
 #include "exec/exec.h"
 #include "exec/ledger.h"
+#include "subsystem/relay.h"
 #include "subsystem/subsystem.h"
 
 typedef enum yoke_start_up { YOKE_START_RAMP, YOKE_START_RAMP_LOW, YOKE_START_GRADED, YOKE_START_EXACT } yoke_start_up;
@@ -173,6 +174,9 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
 void        yoke_graph_destroy(yoke_graph **graph);
 /* Times of its passes go there; kept. */
 void        yoke_graph_keep_ledger(yoke_graph *graph, yoke_ledger *ledger);
+
+/* The subsystems are ranked ones (subsystem/ranked.h): owner[i] is the rank of number i. Keeps both. Before the start. */
+void yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner);
 
 /* Inputs from outside: `values` [n_values] that are constant over a step and may be set between steps, as right limits. Each enters any number of
  * inputs of subsystems, which no channel enters. Once, between create and start. The values are part of the block. */

@@ -21,8 +21,10 @@ static yoke_cost cost_of(const yoke_graph *g, const graph_task *task) {
 const yoke_cost *graph_costs(yoke_graph *g) {
   if (yoke_exec_n_workers(g->exec) == 1) return NULL;
   for (int j = 0; j < g->n_jobs; ++j) {
-    const graph_job *job = &g->jobs[j];
-    g->costs[j]          = cost_of(g, &g->tasks[job->first]);
+    const graph_job *job    = &g->jobs[j];
+    const bool       is_own = graph_owns(g, g->tasks[job->first].subsystem);
+    g->costs[j]             = is_own ? cost_of(g, &g->tasks[job->first]) : 0;
+    if (!is_own) continue;
     if (g->costs[j] == 0) return NULL;
     if (job->n > 1) g->costs[j] = yoke_cost_of(job->n * yoke_cost_seconds(g->costs[j]));
   }
@@ -32,6 +34,7 @@ const yoke_cost *graph_costs(yoke_graph *g) {
 void graph_account(yoke_graph *g, double begin) {
   yoke_ledger_begin_list(g->ledger, begin);
   for (int j = 0; j < g->n_jobs; ++j) {
+    if (!graph_owns(g, g->tasks[g->jobs[j].first].subsystem)) continue;
     for (int k = g->jobs[j].first; k < g->jobs[j].first + g->jobs[j].n; ++k) {
       const graph_task      *task  = &g->tasks[k];
       const yoke_task_times *times = &g->times[k];

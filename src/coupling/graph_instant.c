@@ -292,6 +292,11 @@ static void respond(void *user, int i, int worker) {
       s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], state, &signal, side, s->da_du);
 }
 
+static int owner_of(void *user, int i) {
+  const search *f = user;
+  return f->g->owner[i];
+}
+
 /* Values that follow from y, and the conditions of the others. */
 static yoke_status set_wire(graph_instant *x, const yoke_graph *g, int w, double *values) {
   const graph_wire   *wire     = &g->wires[w];
@@ -393,7 +398,7 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
   if (x->n == 0) return YOKE_OK;
   search task = {x, g};
   memset(x->status, 0, (size_t)g->n_subsystems * sizeof *x->status);
-  yoke_exec_run(g->exec, g->n_subsystems, NULL, respond, &task);
+  graph_run(g, g->n_subsystems, owner_of, NULL, respond, &task);
   for (int i = 0; i < g->n_subsystems; ++i) {
     if (x->status[i] != YOKE_OK)
       return yoke_fail(ctx, x->status[i], "subsystem '%s': no response of the accelerations",

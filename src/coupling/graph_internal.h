@@ -255,6 +255,8 @@ struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
+  yoke_relay            *relay; /* NULL: all subsystems live here */
+  const int             *owner; /* [n_subsystems] rank; NULL without relay */
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
   bool                   values_tell_conditions; /* graph_told_conditions serves all wires */
   bool                   has_end_nodes_only;     /* every channel is one piece over a step, and feeds have no shares */
@@ -355,10 +357,15 @@ static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem
   return subsystem->ops->repeat != NULL && !graph->settings.in_place;
 }
 
-/* graph_account.c: costs [n_jobs] of the present pass (NULL: not known, or nobody asks); times and costs of a pass that was timed and began
+/* graph_account.c: costs [n_jobs] of the present pass (NULL: not known, or nobody asks; of jobs of other ranks: 0); times and costs of a pass that was timed and began
  * at `begin`. */
 const yoke_cost *graph_costs(yoke_graph *graph);
 void             graph_account(yoke_graph *graph, double begin);
+
+/* Does a subsystem live on this rank? */
+static inline bool graph_owns(const yoke_graph *graph, int subsystem) {
+  return graph->relay == NULL || graph->owner[subsystem] == yoke_relay_rank(graph->relay);
+}
 
 /* Is the present pass timed? */
 static inline bool graph_is_timed(const yoke_graph *graph) {
@@ -426,9 +433,13 @@ enum {
   GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for */
 };
 /* Size of a perturbation of a channel that stands out of the solver's noise; in a step also out of rounding. */
-double      graph_perturbation(const graph_channel *channel);
-double      graph_step_perturbation(const yoke_graph *graph, const graph_channel *channel);
+double graph_perturbation(const graph_channel *channel);
+double graph_step_perturbation(const yoke_graph *graph, const graph_channel *channel);
 /* One pass over all subsystems. */
+/* graph.c: a list of independent tasks; owner(user, i) is the rank of the subsystem that task i calls, and is asked only where there are ranks. */
+void   graph_run(yoke_graph *graph, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
+                 void *user);
+
 yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, int aims, yoke_step_statistics *statistics,

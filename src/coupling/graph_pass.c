@@ -135,6 +135,11 @@ static void run_job(void *user, int index, int worker) {
   }
 }
 
+static int owner_of_job(void *user, int index) {
+  const yoke_graph *g = user;
+  return g->owner[g->tasks[g->jobs[index].first].subsystem];
+}
+
 /* Do all integrations of a subsystem run one after another? */
 static bool is_alone(const yoke_graph *g, int subsystem) {
   const yoke_repeat_ops *repeat = g->subsystems[subsystem].subsystem->ops->repeat;
@@ -161,7 +166,7 @@ static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
   g->aims      = aims;
   statistics->integrations += g->n_tasks;
   const double begin = graph_is_timed(g) ? yoke_ledger_open_list(g->ledger) : 0.0;
-  yoke_exec_run(g->exec, g->n_jobs, graph_costs(g), run_job, g);
+  graph_run(g, g->n_jobs, owner_of_job, graph_costs(g), run_job, g);
   if (graph_is_timed(g)) graph_account(g, begin);
   for (int k = 0; k < g->n_tasks; ++k) {
     const graph_task *task = &g->tasks[k];

@@ -30,6 +30,16 @@ static bool needs_integrals(const yoke_plan *plan, int part) {
   return false;
 }
 
+/* An evaluation takes about so many times as long for a freedom of a body with joints as for a mass of a chain. */
+static const double body_freedom = 30.0, foreign_cost = 300.0;
+
+static double cost_of(const yoke_model *model) {
+  double cost = 1.0;
+  for (int b = 0; b < model->n_bodies; ++b)
+    cost += (model->bodies[b].chain != NULL ? 1.0 : body_freedom) * yoke_body_nv(&model->bodies[b]);
+  return cost;
+}
+
 static void define_part(yoke_plan *plan, int part) {
   yoke_native_part    *native  = &plan->native[part];
   const yoke_submodel *s       = &native->submodel;
@@ -53,6 +63,7 @@ static void define_part(yoke_plan *plan, int part) {
   plan->parts[part].make       = yoke_native_part_make;
   plan->parts[part].is_pooled  = true;
   plan->parts[part].residual   = yoke_native_handle(YOKE_NATIVE_RESIDUAL, 0, 0);
+  plan->parts[part].cost       = cost_of(s->model);
 }
 
 /* Events that act in it, samples of a controller say, are too many for the log. */
@@ -61,6 +72,7 @@ static void define_foreign(yoke_plan *plan, const yoke_foreign_part *foreign) {
   part->definition     = foreign;
   part->make           = yoke_foreign_part_make;
   part->residual       = YOKE_NO_HANDLE;
+  part->cost           = foreign_cost;
   for (int k = 0; k < plan->n_events; ++k) {
     if (plan->events[k].part == foreign->part) plan->events[k].is_quiet = plan->events[k].sets;
   }

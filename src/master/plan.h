@@ -44,6 +44,7 @@ typedef struct yoke_plan_part {
   bool
           is_pooled; /* `make` keeps nothing with the context: what its subsystem consists of may come from a pool (base/pool.h) */
   int64_t residual; /* handle of the largest violation of its own joints; YOKE_NO_HANDLE: none */
+  double  cost;     /* of its steps, about: masses of chains, bodies by their freedoms */
 } yoke_plan_part;
 
 /* What a wire couples: wire k belongs to coupling k. */
@@ -169,6 +170,9 @@ void        yoke_plan_replace_part(yoke_plan *plan, int part, const void *defini
                                    yoke_status (*make)(yoke_context *ctx, const void *definition, yoke_subsystem **out));
 yoke_status yoke_plan_add_output(yoke_context *ctx, yoke_plan *plan, int part, int64_t handle, const char *name,
                                  const char *unit); /* the unit is kept */
+
+/* owner[n_parts]: the rank on which each part lives, parts that follow each other together and about as much work for each. */
+void yoke_plan_place(const yoke_plan *plan, int n_ranks, int *owner);
 
 /* Names, sizes, settings and what its parts and couplings are, in the order of the plan (fingerprint.h). */
 void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out);

@@ -1,6 +1,7 @@
 #include "master/system_internal.h"
 
 #include "base/cancel.h"
+#include "subsystem/ranked.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,42 @@ static yoke_status make_subsystem(yoke_system *s, const yoke_plan_part *part, yo
   return status;
 }
 
-static yoke_status create_subsystems(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
-  s->subsystems = yoke_arena_take(&s->arena, (size_t)s->plan->n_parts + 1, sizeof *s->subsystems);
+static int n_events_of(const yoke_plan *plan, int part) {
+  int n = 0;
+  for (int k = 0; k < plan->n_events; ++k) n += plan->events[k].part == part;
+  return n;
+}
+
+/* The others of a rank are shadows of what lives elsewhere. */
+static yoke_status rank_subsystem(yoke_system *s, int i, yoke_context *ctx) {
+  const yoke_ranked_def def = {
+      .name = s->plan->parts[i].name, .owner = s->owner[i], .n_events = n_events_of(s->plan, i)};
+  return yoke_subsystem_ranked(ctx, s->relay, &def, s->subsystems[i], &s->subsystems[i]);
+}
+
+/* Parts are placed, and those of this rank made. */
+static yoke_status make_subsystems(yoke_system *s, yoke_comm *comm, yoke_context *ctx) {
+  const size_t n = (size_t)s->plan->n_parts + 1;
+  s->subsystems  = yoke_arena_take(&s->arena, n, sizeof *s->subsystems);
+  s->owner       = comm != NULL ? yoke_arena_take(&s->arena, n, sizeof *s->owner) : NULL;
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "the subsystems"));
   YOKE_TRY(yoke_pool_create(ctx, &s->pool));
+  if (comm != NULL) {
+    YOKE_TRY(yoke_relay_create(ctx, comm, &s->relay));
+    yoke_plan_place(s->plan, yoke_comm_size(comm), s->owner);
+  }
+  for (int i = 0; i < s->plan->n_parts; ++i) {
+    if (comm == NULL || s->owner[i] == yoke_comm_rank(comm))
+      YOKE_TRY(make_subsystem(s, &s->plan->parts[i], ctx, &s->subsystems[i]));
+  }
+  return YOKE_OK;
+}
+
+static yoke_status create_subsystems(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
+  YOKE_TRY(make_subsystems(s, options->comm, ctx));
   for (int i = 0; i < s->plan->n_parts; ++i) {
     const yoke_plan_part *part = &s->plan->parts[i];
-    YOKE_TRY(make_subsystem(s, part, ctx, &s->subsystems[i]));
+    if (s->relay != NULL) YOKE_TRY(rank_subsystem(s, i, ctx));
     if (options->forward != NULL && strcmp(options->forward, part->name) == 0)
       YOKE_TRY(yoke_subsystem_forward(ctx, s->subsystems[i], &s->subsystems[i]));
     if (options->log.write != NULL)
@@ -101,6 +131,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
                              &s->graph));
   YOKE_TRY(yoke_ledger_create(ctx, plan->n_parts, options->profile, &s->ledger));
   yoke_graph_keep_ledger(s->graph, s->ledger);
+  if (s->relay != NULL) yoke_graph_spread(s->graph, s->relay, s->owner);
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(create_monitor(s, ctx));
@@ -146,6 +177,7 @@ void yoke_system_destroy(yoke_system **system) {
   yoke_pool_destroy(&s->pool);
   yoke_exec_destroy(&s->exec);
   yoke_ledger_destroy(&s->ledger);
+  yoke_relay_destroy(&s->relay);
   yoke_system_events_clear(&s->events);
   yoke_arena_free(&s->loss.scratch);
   yoke_arena_free(&s->arena);

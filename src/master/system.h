@@ -13,6 +13,7 @@
 #ifndef YOKE_MASTER_SYSTEM_H
 #define YOKE_MASTER_SYSTEM_H
 
+#include "base/comm.h"
 #include "master/plan.h"
 #include "master/step_choice.h"
 
@@ -25,6 +26,8 @@ typedef struct yoke_system_options {
   const char *forward; /* this subsystem gets no way back, as a foreign one may have none; NULL: none */
   yoke_log    log;     /* macro steps, and every call of a subsystem */
   bool        profile; /* every step is timed, for a timeline and a projection */
+  yoke_comm *
+      comm; /* kept: subsystems live on its ranks, all of which create the same system and make the same calls. NULL: on this one */
 } yoke_system_options;
 
 /* Residuals of one kind over all accepted steps. */

@@ -43,7 +43,9 @@ struct yoke_system {
   yoke_arena          arena; /* of all arrays */
   const yoke_plan    *plan;
   yoke_subsystem    **subsystems;
-  yoke_pool          *pool; /* what they consist of; NULL: they have memory of their own */
+  yoke_relay         *relay; /* NULL: they all live here */
+  int                *owner; /* [n_parts] rank; NULL without relay */
+  yoke_pool          *pool;  /* what they consist of; NULL: they have memory of their own */
   yoke_exec          *exec;
   yoke_ledger        *ledger;
   yoke_graph         *graph;

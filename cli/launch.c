@@ -1,0 +1,146 @@
+#include "launch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#ifdef YOKE_WITH_MPI
+#include <mpi.h>
+#include <sched.h>
+#include <unistd.h>
+#endif
+
+/* How launchers tell a process that there are others: names of number and rank. Those of Slurm stand in the environment of its batch scripts, too; a step is one process of srun. */
+static const struct {
+  const char *size, *rank, *needs;
+} signs[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
+    {"PMI_SIZE", "PMI_RANK", NULL},
+    {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", NULL},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_ID"},
+};
+
+static int number(const char *name) {
+  const char *text = getenv(name);
+  return text != NULL ? (int)strtol(text, NULL, 10) : 0;
+}
+
+/* Processes that were started together; *rank is that of this one. */
+static int count_started(int *rank) {
+  *rank = 0;
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; ++i) {
+    const int n = number(signs[i].size);
+    if (n <= 1 || (signs[i].needs != NULL && getenv(signs[i].needs) == NULL)) continue;
+    *rank = number(signs[i].rank);
+    return n;
+  }
+  return 1;
+}
+
+/* Only one of them says so. */
+static int refuse(int n, int rank, const char *remedy) {
+  if (rank == 0)
+    fprintf(
+        stderr,
+        "error: a launcher started %d processes that cannot work together; they would all do the same and write the "
+        "same files: %s\n",
+        n, remedy);
+  return EXIT_CODE_USAGE;
+}
+
+#ifdef YOKE_WITH_MPI
+
+static bool gather(void *user, const void *own, size_t bytes, void *all) {
+  (void)user;
+  if (own == NULL) MPI_Abort(MPI_COMM_WORLD, EXIT_CODE_IO);
+  if (bytes > INT_MAX) return false;
+  return MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+
+static bool is_running(void) {
+  int is_begun = 0, is_ended = 0;
+  MPI_Initialized(&is_begun);
+  MPI_Finalized(&is_ended);
+  return is_begun && !is_ended;
+}
+
+int launch_begin(void) {
+  int       rank, size, level;
+  const int n = count_started(&rank);
+  if (n == 1) return PARSE_DONE;
+  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+    return refuse(n, rank, "MPI cannot be started");
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) {
+    MPI_Finalize();
+    return refuse(n, rank,
+                  "they do not see each other; start them with the mpirun of the MPI that yoke was built with, or with "
+                  "srun --mpi=pmix (docs/cluster.md)");
+  }
+  if (launch_rank() > 0 && (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL))
+    MPI_Abort(MPI_COMM_WORLD, EXIT_CODE_IO);
+  return PARSE_DONE;
+}
+
+int launch_rank(void) {
+  int rank = 0;
+  if (is_running()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int launch_end(int code) {
+  const int rank = launch_rank();
+  if (is_running()) MPI_Finalize();
+  return rank == 0 ? code : EXIT_CODE_DONE;
+}
+
+int launch_threads(int asked) {
+  const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+  int        n_here   = 1;
+  cpu_set_t  set;
+  MPI_Comm   here;
+  if (asked != 0 || !is_running()) return asked;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_size(here, &n_here);
+  MPI_Comm_free(&here);
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < n_online) return asked; /* bound */
+  return n_here < n_online ? (int)n_online / n_here : 1;
+}
+
+yoke_status launch_join(yoke_context *ctx, bool allow_mixed) {
+  yoke_ranks ranks = {.size = sizeof ranks, .n_ranks = 1, .gather = gather, .allow_mixed = allow_mixed};
+  if (is_running()) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks.n_ranks);
+  }
+  return yoke_context_set_ranks(ctx, &ranks);
+}
+
+#else
+
+int launch_begin(void) {
+  int       rank;
+  const int n = count_started(&rank);
+  return n == 1
+             ? PARSE_DONE
+             : refuse(n, rank, "this yoke was built without MPI; start it once, or build it with -DYOKE_WITH_MPI=ON");
+}
+
+int launch_rank(void) {
+  return 0;
+}
+
+int launch_end(int code) {
+  return code;
+}
+
+int launch_threads(int asked) {
+  return asked;
+}
+
+yoke_status launch_join(yoke_context *ctx, bool allow_mixed) {
+  (void)ctx;
+  (void)allow_mixed;
+  return YOKE_OK;
+}
+
+#endif

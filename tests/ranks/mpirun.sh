@@ -1,0 +1,58 @@
+#!/bin/sh
+# The program under a launcher: bits, messages, exit codes.
+# usage: mpirun.sh MPIRUN PROGRAM, from the top of the tree
+set -eu
+mpirun=$1 program=$2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+failed=0
+
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+
+# Bits of n ranks are those of one process: schemes, step control, events, joints in space, a chain.
+same() {
+  n=$1
+  shift
+  "$program" run "$@" --csv "$folder/one.csv" --threads 1 --quiet
+  "$mpirun" -n "$n" "$program" run "$@" --csv "$folder/many.csv" --quiet || fail "$n ranks: $*"
+  cmp -s "$folder/one.csv" "$folder/many.csv" || fail "other bits on $n ranks: $*"
+}
+same 2 examples/two-mass.yaml --t-end 0.05 --scheme implicit
+same 4 examples/two-mass.yaml --t-end 0.05 --scheme explicit --sequence gauss-seidel
+same 2 tests/bits/ball.yaml --t-end 0.3
+same 2 examples/robot-arm-split.yaml --t-end 0.02
+same 4 examples/chain-m2.yaml --t-end 2e-5
+
+# Results in HDF5 come from one rank.
+"$mpirun" -n 2 "$program" run examples/two-mass.yaml --t-end 0.01 -o "$folder/a.h5" --quiet || fail "HDF5"
+"$program" info "$folder/a.h5" >/dev/null || fail "info"
+
+# An error has one message and its own exit code.
+code=0
+"$mpirun" -n 3 "$program" run "$folder/none.yaml" 2>"$folder/err" || code=$?
+[ "$code" = 7 ] || fail "exit code $code for a file that is not there, expected 7"
+[ "$(grep -c '^error: ' "$folder/err")" = 1 ] || fail "messages: $(cat "$folder/err")"
+
+# An interrupt of one rank ends all of them, with what was computed.
+"$mpirun" -n 2 sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || echo $$ >"$1/pid"; exec "$2" run examples/two-mass.yaml --t-end 1e5 --csv "$1/cut.csv"' \
+  sh "$folder" "$program" >/dev/null 2>"$folder/err" &
+launcher=$!
+tries=0
+while ! { [ -s "$folder/pid" ] && ls "$folder"/cut.part*.csv >/dev/null 2>&1; } && [ $tries -lt 200 ]; do
+  sleep 0.1
+  tries=$((tries + 1))
+done
+sleep 0.3
+kill -INT "$(cat "$folder/pid")"
+code=0
+wait $launcher || code=$?
+[ "$code" = 8 ] || fail "exit code $code behind an interrupt, expected 8: $(cat "$folder/err")"
+[ -s "$folder/cut.csv" ] || fail "nothing was kept behind an interrupt"
+
+# Everything but runs is done once.
+[ "$("$mpirun" -n 3 "$program" --version | wc -l)" = 1 ] || fail "--version of three ranks"
+exit $failed

@@ -1,0 +1,417 @@
+/* Runs on several ranks, which are threads here: the same bits as one process alone, and one end for all. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../folder.h"
+#include "world.h"
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* ---- arguments of the program as options ---- */
+
+enum { MOST_WORDS = 64 };
+
+typedef struct arguments {
+  char             text[1000];
+  const char      *sets[MOST_WORDS];
+  yoke_choice      choices[MOST_WORDS];
+  yoke_run_options options;
+} arguments;
+
+/* "run FILE --name value ...". */
+static void read_arguments(const char *text, arguments *a) {
+  snprintf(a->text, sizeof a->text, "%s", text);
+  a->options = (yoke_run_options){.size = sizeof a->options, .sets = a->sets, .choices = a->choices, .exec = "serial"};
+  (void)strtok(a->text, " ");
+  a->options.model = strtok(NULL, " ");
+  for (char *word = strtok(NULL, " "); word != NULL; word = strtok(NULL, " ")) {
+    if (strcmp(word, "--monolithic") == 0) {
+      a->options.monolithic = true;
+      continue;
+    }
+    char *value = strtok(NULL, " ");
+    assert_non_null(value);
+    if (*value == '\'') { /* words of a shell */
+      ++value;
+      value[strlen(value) - 1] = '\0';
+    }
+    if (strcmp(word, "--set") == 0)
+      a->sets[a->options.n_sets++] = value;
+    else
+      a->choices[a->options.n_choices++] = (yoke_choice){word + 2, value};
+  }
+}
+
+/* ---- runs ---- */
+
+static char *read_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  fseek(file, 0, SEEK_END);
+  const size_t size = (size_t)ftell(file);
+  char        *text = calloc(size + 1, 1);
+  rewind(file);
+  assert_int_equal(fread(text, 1, size, file), size);
+  fclose(file);
+  return text;
+}
+
+static yoke_status run_here(yoke_context *ctx, const yoke_run_options *options) {
+  yoke_run_summary  summary = {.size = sizeof summary};
+  const yoke_status status  = yoke_run(ctx, options, &summary);
+  yoke_run_summary_release(&summary);
+  return status;
+}
+
+static yoke_status run_on_rank(world_rank *rank, void *user) {
+  return run_here(rank->ctx, user);
+}
+
+/* Are the results of n ranks those of one process? */
+static bool is_same(const fixture *f, const char *text, int n) {
+  char       one[128], many[128];
+  arguments  a;
+  world      w;
+  world_rank ranks[WORLD_MOST];
+  read_arguments(text, &a);
+  a.options.out            = "";
+  a.options.csv            = in_folder(f, "one.csv", one);
+  const yoke_status status = run_here(f->ctx, &a.options);
+  a.options.csv            = in_folder(f, "many.csv", many);
+  world_run(&w, n, ranks, false, run_on_rank, &a.options);
+  char *expected = read_file(one), *found = read_file(many);
+  bool  is_fine = expected != NULL && found != NULL && strcmp(expected, found) == 0;
+  for (int i = 0; i < n; ++i) is_fine = is_fine && ranks[i].status == status;
+  if (!is_fine) {
+    print_error("%s: status %d, on rank 0 of %d %d\n", text, status, n, ranks[0].status);
+    for (size_t i = 0; i < yoke_context_n_messages(ranks[0].ctx); ++i)
+      print_error("  %s\n", yoke_context_message(ranks[0].ctx, i));
+  }
+  world_end(&w, ranks);
+  yoke_context_clear(f->ctx);
+  free(expected);
+  free(found);
+  remove(one);
+  remove(many);
+  return is_fine;
+}
+
+/* ---- the tests ---- */
+
+enum {
+#ifdef YOKE_SANITIZED
+  EVERY = 9
+#else
+  EVERY = 2
+#endif
+};
+
+/* A share of the runs whose bits are stored, on two, three or four ranks in turn; `make verify` has all of them. */
+static void stored_runs_have_the_same_bits_on_any_number_of_ranks(void **state) {
+  const fixture *f    = *state;
+  char          *list = read_file("tests/bits/stored.txt");
+  int            n = 0, n_wrong = 0;
+  assert_non_null(list);
+  for (char *next, *line = list; *line != '\0'; line = next) {
+    next = line + strcspn(line, "\n");
+    if (*next == '\n') *next++ = '\0';
+    char *text = strstr(line, "| run ");
+    if (*line == '#' || text == NULL || n++ % EVERY != 0) continue;
+    text += 2;
+    text[strcspn(text, "|")] = '\0';
+    n_wrong += !is_same(f, text, 2 + n / EVERY % 3);
+  }
+  free(list);
+  assert_true(n > 100);
+  assert_int_equal(n_wrong, 0);
+}
+
+/* Two masses and a spring between them, which the test makes worse. */
+#define MASSES(load, step, more)                                                                                       \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.1\n"                                                                                                       \
+  "bodies: {p: {kind: mass1d, mass: 1, x: 0.1}, q: {kind: mass1d, mass: 2}}\n"                                         \
+  "connections: {spring: {kind: spring-damper, between: [p, q], stiffness: 100, damping: 1}}\n"                        \
+  "loads: {pull: {kind: expression, on: q, force: '" load "'}}\n"                                                      \
+  "split: {a: [p], b: [q]}\n"                                                                                          \
+  "cosimulation: {scheme: semi-implicit, order: 1, step: " step "}\n" more
+
+/* A run of one model on n ranks; the result is `out`, "": none. */
+typedef struct run {
+  char             path[128];
+  yoke_run_options options;
+  bool             interrupts; /* the last rank, at t = 0.05 */
+  long             n_left;     /* allocations of the last rank before it has no memory; negative: any number */
+} run;
+
+static run run_of(const fixture *f, const char *text, const char *out) {
+  run   r    = {.n_left = -1};
+  FILE *file = fopen(in_folder(f, "model.yaml", r.path), "wb");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+  r.options = (yoke_run_options){.size = sizeof r.options, .exec = "serial", .out = out, .csv = ""};
+  return r;
+}
+
+static void *allocate(void *user, size_t bytes) {
+  long *n_left = user;
+  if (*n_left == 0) return NULL;
+  if (*n_left > 0) --*n_left;
+  return malloc(bytes);
+}
+
+static void release(void *user, void *memory, size_t bytes) {
+  (void)user;
+  (void)bytes;
+  free(memory);
+}
+
+static bool go_on_to_half(void *user, double t, double t_start, double t_end) {
+  (void)user;
+  return t < 0.5 * (t_start + t_end);
+}
+
+static yoke_status run_one(world_rank *rank, void *user) {
+  const run        *r       = user;
+  yoke_run_options  options = r->options;
+  long              n_left  = r->n_left;
+  const yoke_memory memory  = {.size = sizeof memory, .allocate = allocate, .release = release, .user = &n_left};
+  options.model             = r->path;
+  if (rank->rank == rank->world->n - 1) {
+    if (r->interrupts) options.progress = go_on_to_half;
+    if (n_left >= 0) assert_int_equal(yoke_context_set_memory(rank->ctx, &memory), YOKE_OK);
+  }
+  const yoke_status status = run_here(rank->ctx, &options);
+  (void)yoke_context_set_memory(rank->ctx, NULL);
+  return status;
+}
+
+static int count_errors(const yoke_context *ctx, const char *part) {
+  int n = 0;
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i)
+    n += yoke_context_message_severity(ctx, i) == YOKE_SEVERITY_ERROR && strstr(yoke_context_message(ctx, i), part);
+  return n;
+}
+
+/* All ranks end with `status`, and rank 0 says `text` once. */
+static void expect_end(const run *r, int n, yoke_status status, const char *text) {
+  world      w;
+  world_rank ranks[WORLD_MOST];
+  run        own = *r;
+  world_run(&w, n, ranks, false, run_one, &own);
+  for (int i = 0; i < n; ++i) assert_int_equal(ranks[i].status, status);
+  if (text != NULL && count_errors(ranks[0].ctx, text) != 1) {
+    for (size_t i = 0; i < yoke_context_n_messages(ranks[0].ctx); ++i)
+      print_error("  %s\n", yoke_context_message(ranks[0].ctx, i));
+    fail_msg("expected '%s', once", text);
+  }
+  world_end(&w, ranks);
+}
+
+static void a_model_that_cannot_be_read_ends_all_ranks_with_one_message(void **state) {
+  const run r = run_of(*state, MASSES("1", "1e-3", "mass: 1\n"), "");
+  expect_end(&r, 3, YOKE_E_MODEL, "mass");
+}
+
+static void a_subsystem_of_another_rank_that_fails_ends_all_with_its_message(void **state) {
+  const run r = run_of(*state, MASSES("sqrt(0.05 - t)", "1e-3", ""), "");
+  expect_end(&r, 2, YOKE_E_STEP_TOO_SMALL, "subsystem 'b': solver 'radau5'");
+}
+
+static void a_result_that_cannot_be_written_ends_all_ranks(void **state) {
+  const run r   = run_of(*state, MASSES("1", "1e-5", "output: {every: 1e-5}\n"), "/dev/full");
+  run       c   = r;
+  c.options.out = "";
+  c.options.csv = "/dev/full";
+  expect_end(&c, 3, YOKE_E_IO, "/dev/full");
+}
+
+/* A wish of one rank becomes the end of all, at the same step. */
+static void an_interrupt_of_any_rank_ends_all_and_keeps_the_result(void **state) {
+  const fixture *f = *state;
+  char           path[128];
+  run            r = run_of(f, MASSES("1", "1e-3", ""), "");
+  r.options.csv    = in_folder(f, "kept.csv", path);
+  r.interrupts     = true;
+  expect_end(&r, 3, YOKE_E_INTERRUPTED, "interrupted at t = 0.05");
+  char *text = read_file(path);
+  assert_non_null(text);
+  assert_non_null(strstr(text, "\n0.05"));
+  free(text);
+}
+
+/* One rank has no memory at its k-th allocation, for every k that there is. */
+static void a_rank_without_memory_ends_all_ranks(void **state) {
+  run  r    = run_of(*state, MASSES("1", "1e-2", ""), "");
+  long step = 1, k = 0;
+#ifdef YOKE_SANITIZED
+  step = 7;
+#endif
+  r.options.no_predict = true;
+  for (;; k += step) {
+    world      w;
+    world_rank ranks[2];
+    r.n_left = k;
+    world_run(&w, 2, ranks, false, run_one, &r);
+    const yoke_status status = ranks[0].status;
+    assert_int_equal(ranks[1].status, status);
+    world_end(&w, ranks);
+    if (status == YOKE_OK) break;
+    assert_int_equal(status, YOKE_E_MEMORY);
+  }
+  assert_true(k > 20);
+}
+
+static void a_model_without_a_split_is_run_by_the_first_rank(void **state) {
+  assert_true(is_same(*state, "run examples/pendulum.yaml --t-end 0.1", 3));
+}
+
+static void more_ranks_than_subsystems_are_no_harm(void **state) {
+  assert_true(is_same(*state, "run examples/two-mass.yaml --t-end 0.05", 5));
+}
+
+static yoke_status run_with_threads(world_rank *rank, void *user) {
+  yoke_run_options options = *(const yoke_run_options *)user;
+  options.exec             = "eager";
+  options.threads          = 2 + rank->rank;
+  options.check            = true;
+  return run_here(rank->ctx, &options);
+}
+
+/* Threads inside, in another number on each rank, and subsystems that watch their contract. */
+static void threads_inside_ranks_change_no_bit(void **state) {
+  const fixture *f = *state;
+  char           one[128], many[128];
+  arguments      a;
+  world          w;
+  world_rank     ranks[2];
+  read_arguments("run examples/chain-m2.yaml --t-end 2e-4 --scheme semi-implicit --jacobian finite-difference", &a);
+  a.options.out = "";
+  a.options.csv = in_folder(f, "one.csv", one);
+  assert_int_equal(run_here(f->ctx, &a.options), YOKE_OK);
+  a.options.csv = in_folder(f, "many.csv", many);
+  world_run(&w, 2, ranks, false, run_with_threads, &a.options);
+  assert_int_equal(ranks[0].status, YOKE_OK);
+  char *expected = read_file(one), *found = read_file(many);
+  assert_string_equal(expected, found);
+  free(expected);
+  free(found);
+  world_end(&w, ranks);
+}
+
+/* ---- simulations ---- */
+
+/* Where a simulation comes to, by way of a snapshot at half its way. */
+typedef struct journey {
+  const char *path;
+  uint64_t    hash; /* of the snapshot's bytes */
+  double      x;
+} journey;
+
+static uint64_t hash_of(const yoke_snapshot *snapshot) {
+  size_t               size;
+  const unsigned char *bytes = yoke_snapshot_bytes(snapshot, &size);
+  uint64_t             hash  = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static yoke_status go(yoke_context *ctx, journey *j) {
+  const char *const names[] = {"q.x"};
+  int               handle;
+  yoke_model       *model      = NULL;
+  yoke_simulation  *simulation = NULL;
+  yoke_snapshot    *snapshot   = NULL;
+  yoke_status       status     = yoke_model_load(ctx, j->path, NULL, &model);
+  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, NULL, &simulation);
+  if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, simulation, 0.05);
+  if (status == YOKE_OK) status = yoke_simulation_save(ctx, simulation, &snapshot);
+  if (status == YOKE_OK) j->hash = hash_of(snapshot);
+  if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, simulation, 0.1);
+  if (status == YOKE_OK) status = yoke_simulation_restore(ctx, simulation, snapshot);
+  if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, simulation, 0.08);
+  if (status == YOKE_OK) status = yoke_simulation_find(ctx, simulation, 1, names, &handle);
+  if (status == YOKE_OK) status = yoke_simulation_get(ctx, simulation, 1, &handle, &j->x);
+  yoke_snapshot_destroy(&snapshot);
+  yoke_simulation_destroy(&simulation);
+  yoke_model_destroy(&model);
+  return yoke_context_agree(ctx, status);
+}
+
+static yoke_status go_on_rank(world_rank *rank, void *user) {
+  return go(rank->ctx, &((journey *)user)[rank->rank]);
+}
+
+/* Snapshots have the bytes of one process, on every rank, so that a run goes on with any number of them. */
+static void snapshots_on_ranks_are_those_of_one_process(void **state) {
+  const fixture *f = *state;
+  const run r = run_of(f, MASSES("sin(50*t)", "1e-3", "events: {turn: {when: q.v - 0.02, set: {q.v: 0.5*q.v}}}\n"), "");
+  world     w;
+  world_rank ranks[3];
+  journey    alone = {.path = r.path}, journeys[3] = {alone, alone, alone};
+  assert_int_equal(go(f->ctx, &alone), YOKE_OK);
+  world_run(&w, 3, ranks, false, go_on_rank, journeys);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(ranks[i].status, YOKE_OK);
+    assert_true(journeys[i].hash == alone.hash);
+    assert_memory_equal(&journeys[i].x, &alone.x, sizeof alone.x);
+  }
+  world_end(&w, ranks);
+}
+
+/* ---- the hook ---- */
+
+static void ranks_that_cannot_be_are_refused(void **state) {
+  const fixture *f     = *state;
+  yoke_ranks     ranks = {.size = sizeof ranks, .rank = 2, .n_ranks = 2, .gather = world_gather};
+  assert_int_equal(yoke_context_set_ranks(f->ctx, &ranks), YOKE_E_USAGE);
+  ranks.rank   = 1;
+  ranks.gather = NULL;
+  assert_int_equal(yoke_context_set_ranks(f->ctx, &ranks), YOKE_E_USAGE);
+  assert_int_equal(yoke_context_set_ranks(NULL, NULL), YOKE_E_USAGE);
+  assert_int_equal(yoke_context_set_ranks(f->ctx, NULL), YOKE_OK);
+  assert_int_equal(yoke_context_agree(f->ctx, YOKE_E_IO), YOKE_E_IO); /* alone */
+}
+
+static yoke_status fail_on_some(world_rank *rank, void *user) {
+  yoke_status status = YOKE_OK;
+  (void)user;
+  if (rank->rank == 2) status = yoke_fail(rank->ctx, YOKE_E_IO, "no file here");
+  if (rank->rank == 3) status = yoke_fail(rank->ctx, YOKE_E_MODEL, "no model either");
+  YOKE_TRY(yoke_context_agree(rank->ctx, status));
+  return YOKE_OK;
+}
+
+static void what_one_rank_comes_to_all_come_to(void **state) {
+  world      w;
+  world_rank ranks[4];
+  (void)state;
+  world_run(&w, 4, ranks, false, fail_on_some, NULL);
+  for (int i = 0; i < 4; ++i) assert_int_equal(ranks[i].status, YOKE_E_IO);
+  assert_string_equal(yoke_context_message(ranks[0].ctx, 0), "rank 2: no file here");
+  assert_string_equal(yoke_context_message(ranks[2].ctx, 0), "no file here");
+  world_end(&w, ranks);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(a_model_that_cannot_be_read_ends_all_ranks_with_one_message),
+      TEST(a_subsystem_of_another_rank_that_fails_ends_all_with_its_message),
+      TEST(a_result_that_cannot_be_written_ends_all_ranks),
+      TEST(an_interrupt_of_any_rank_ends_all_and_keeps_the_result),
+      TEST(a_rank_without_memory_ends_all_ranks),
+      TEST(a_model_without_a_split_is_run_by_the_first_rank),
+      TEST(more_ranks_than_subsystems_are_no_harm),
+      TEST(threads_inside_ranks_change_no_bit),
+      TEST(snapshots_on_ranks_are_those_of_one_process),
+      TEST(ranks_that_cannot_be_are_refused),
+      TEST(what_one_rank_comes_to_all_come_to),
+      TEST(stored_runs_have_the_same_bits_on_any_number_of_ranks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
