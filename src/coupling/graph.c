@@ -58,9 +58,11 @@ yoke_status yoke_graph_create(yoke_context *ctx, int n_subsystems, yoke_subsyste
   return YOKE_OK;
 }
 
-void yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner) {
-  graph->relay = relay;
-  graph->owner = owner;
+yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner, yoke_context *ctx) {
+  graph->relay       = relay;
+  graph->owner       = owner;
+  graph->each_status = yoke_arena_take(&graph->arena, (size_t)graph->n_subsystems, sizeof *graph->each_status);
+  return yoke_arena_check(&graph->arena, ctx, "%d subsystems on ranks", graph->n_subsystems);
 }
 
 void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
@@ -69,6 +71,30 @@ void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke
     yoke_relay_run(g->relay, g->exec, n, owner, costs, task, user);
   else
     yoke_exec_run(g->exec, n, costs, task, user);
+}
+
+typedef struct each_call {
+  yoke_graph *g;
+  yoke_status (*one)(yoke_graph *g, int i, void *user);
+  void *user;
+} each_call;
+
+static void call_one(void *data, int i, int worker) {
+  const each_call *call = data;
+  (void)worker;
+  call->g->each_status[i] = call->one(call->g, i, call->user);
+}
+
+static int owner_of(void *data, int i) {
+  const each_call *call = data;
+  return call->g->owner[i];
+}
+
+yoke_status graph_each(yoke_graph *g, yoke_status (*one)(yoke_graph *g, int i, void *user), void *user) {
+  each_call call = {g, one, user};
+  if (g->relay != NULL) yoke_relay_run(g->relay, NULL, g->n_subsystems, owner_of, NULL, call_one, &call);
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(g->relay != NULL ? g->each_status[i] : one(g, i, user));
+  return YOKE_OK;
 }
 
 static void destroy_subsystem(graph_subsystem *s) {

@@ -176,7 +176,7 @@ void        yoke_graph_destroy(yoke_graph **graph);
 void        yoke_graph_keep_ledger(yoke_graph *graph, yoke_ledger *ledger);
 
 /* The subsystems are ranked ones (subsystem/ranked.h): owner[i] is the rank of number i. Keeps both. Before the start. */
-void yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner);
+yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner, yoke_context *ctx);
 
 /* Inputs from outside: `values` [n_values] that are constant over a step and may be set between steps, as right limits. Each enters any number of
  * inputs of subsystems, which no channel enters. Once, between create and start. The values are part of the block. */
@@ -231,6 +231,10 @@ const double *yoke_graph_observed_channels(const yoke_graph *graph,
  * step applied at its end (left), or the values of the history (right). */
 yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, double t, yoke_side side, int n, const int64_t *handles,
                               double *values, yoke_context *ctx);
+/* The same of every subsystem: what `handles` (user, i) asks of number i goes to values[i]. */
+yoke_status   yoke_graph_show_all(yoke_graph *graph, double t, yoke_side side,
+                                  yoke_graph_handles (*handles)(const void *user, int i), const void *user,
+                                  double *const *values);
 /* Value of a channel as the last step applied it at its end. */
 double        yoke_graph_applied(const yoke_graph *graph, int wire, int channel);
 /* Its mean over the last step, of a channel with inner nodes. */

@@ -23,8 +23,10 @@ static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int numb
 }
 
 /* Outputs of a trial state with the values that are applied. */
-static yoke_status show(yoke_graph *g, graph_subsystem *s) {
-  double      *c        = g->signal_c[0];
+static yoke_status show(yoke_graph *g, int i, void *unused) {
+  graph_subsystem *s = &g->subsystems[i];
+  double          *c = g->signal_c[0];
+  (void)unused;
   const double times[2] = {g->block->past_t[0], g->t_next};
   for (int k = 0; k < s->subsystem->nu; ++k) {
     c[k] = graph_held_value(g, s, k);
@@ -34,6 +36,11 @@ static yoke_status show(yoke_graph *g, graph_subsystem *s) {
   const yoke_signal signal = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
   return yoke_subsystem_output(s->subsystem, g->scratch[0], s->trial != NULL ? s->trial : s->accepted, &signal,
                                YOKE_SIDE_LEFT, s->y_new);
+}
+
+/* The same where exchange *number changes an input. */
+static yoke_status show_exchanged(yoke_graph *g, int i, void *number) {
+  return is_exchanged(g, &g->subsystems[i], *(const int *)number) ? show(g, i, NULL) : YOKE_OK;
 }
 
 /* Multipliers that were found together go into the values u of a coupling. */
@@ -68,9 +75,7 @@ yoke_status graph_exchange(yoke_graph *g) {
       take_force(g, wire, number, now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].applied = u[k];
     }
-    for (int i = 0; i < g->n_subsystems; ++i) {
-      if (is_exchanged(g, &g->subsystems[i], number)) YOKE_TRY(show(g, &g->subsystems[i]));
-    }
+    YOKE_TRY(graph_each(g, show_exchanged, &number));
   }
   return YOKE_OK;
 }
@@ -130,6 +135,5 @@ void graph_told_conditions(yoke_graph *g) {
 
 yoke_status graph_outputs_with_values(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) g->channels[c].applied = g->channels[c].value;
-  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show(g, &g->subsystems[i]));
-  return YOKE_OK;
+  return graph_each(g, show, NULL);
 }

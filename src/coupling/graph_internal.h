@@ -255,8 +255,9 @@ struct yoke_graph {
   yoke_scheme_settings   settings;
   const yoke_scheme_ops *scheme;
   yoke_exec             *exec;
-  yoke_relay            *relay; /* NULL: all subsystems live here */
-  const int             *owner; /* [n_subsystems] rank; NULL without relay */
+  yoke_relay            *relay;       /* NULL: all subsystems live here */
+  const int             *owner;       /* [n_subsystems] rank; NULL without relay */
+  yoke_status           *each_status; /* [n_subsystems] of graph_each */
   int                    n_subsystems, n_wires, n_channels, n_w, n_c;
   bool                   values_tell_conditions; /* graph_told_conditions serves all wires */
   bool                   has_end_nodes_only;     /* every channel is one piece over a step, and feeds have no shares */
@@ -439,6 +440,10 @@ double graph_step_perturbation(const yoke_graph *graph, const graph_channel *cha
 /* graph.c: a list of independent tasks; owner(user, i) is the rank of the subsystem that task i calls, and is asked only where there are ranks. */
 void   graph_run(yoke_graph *graph, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
                  void *user);
+
+/* One call after another, each of one subsystem, by the thread of control; on ranks each makes its own, and what they gave travels together. Gives the first failure,
+ * behind which calls may or may not have been made. */
+yoke_status graph_each(yoke_graph *graph, yoke_status (*one)(yoke_graph *graph, int i, void *user), void *user);
 
 yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */

@@ -110,12 +110,17 @@ static int take_outputs(const graph_subsystem *s, int n, const int64_t *handles,
   return k;
 }
 
+/* Do outputs y belong to t and to this limit of the inputs? */
+static bool shows_outputs(const yoke_graph *g, double t, yoke_side side) {
+  return side == YOKE_SIDE_LEFT && t == g->block->past_t[0] && !g->block->begins_anew;
+}
+
 yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int n, const int64_t *handles,
                             double *values, yoke_context *ctx) {
   const graph_subsystem *s = &g->subsystems[i];
   double                 times[2];
   yoke_signal            signal;
-  if (side == YOKE_SIDE_LEFT && t == g->block->past_t[0] && !g->block->begins_anew) {
+  if (shows_outputs(g, t, side)) {
     const int n_there = take_outputs(s, n, handles, values);
     n -= n_there;
     handles += n_there;
@@ -129,4 +134,37 @@ yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int 
   else
     graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
   return s->subsystem->ops->observe->at(s->subsystem, g->scratch[0], s->accepted, &signal, t, side, n, handles, values);
+}
+
+typedef struct show_call {
+  double    t;
+  yoke_side side;
+  yoke_graph_handles (*handles)(const void *user, int i);
+  const void    *user;
+  double *const *values;
+} show_call;
+
+static yoke_status show_one(yoke_graph *g, int i, void *user) {
+  const show_call         *x    = user;
+  const yoke_graph_handles asks = x->handles(x->user, i);
+  return yoke_graph_show(g, i, x->t, x->side, asks.n, asks.list, x->values[i], NULL);
+}
+
+/* Is there a value that only a subsystem has? Handles of outputs come first. */
+static bool asks_subsystems(const yoke_graph *g, const show_call *x) {
+  const bool has_outputs = shows_outputs(g, x->t, x->side);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const yoke_graph_handles asks = x->handles(x->user, i);
+    if (asks.n > 0 && (!has_outputs || asks.list[asks.n - 1] >= 0)) return true;
+  }
+  return false;
+}
+
+yoke_status yoke_graph_show_all(yoke_graph *g, double t, yoke_side side,
+                                yoke_graph_handles (*handles)(const void *user, int i), const void *user,
+                                double *const *values) {
+  show_call call = {t, side, handles, user, values};
+  if (asks_subsystems(g, &call)) return graph_each(g, show_one, &call);
+  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show_one(g, i, &call));
+  return YOKE_OK;
 }

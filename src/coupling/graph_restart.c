@@ -37,20 +37,21 @@ yoke_status yoke_graph_act(yoke_graph *g, int i, int event, yoke_context *ctx) {
   return s->subsystem->ops->events->act(s->subsystem, g->scratch[0], s->accepted, event, &signal, ctx);
 }
 
+static yoke_status refresh_one(yoke_graph *g, int i, void *ctx) {
+  graph_subsystem *s = &g->subsystems[i];
+  double           times[2];
+  yoke_signal      signal;
+  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+  const yoke_status status =
+      yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_UNSTABLE, "subsystem '%s': outputs at t = %.9g s are not finite", s->subsystem->name,
+                   g->block->past_t[0]);
+}
+
 /* Outputs of states that were assigned. */
 static yoke_status refresh(yoke_graph *g, yoke_context *ctx) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    double           times[2];
-    yoke_signal      signal;
-    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
-    const yoke_status status =
-        yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, YOKE_SIDE_LEFT, s->y);
-    if (status == YOKE_OK) continue;
-    return yoke_fail(ctx, YOKE_E_UNSTABLE, "subsystem '%s': outputs at t = %.9g s are not finite", s->subsystem->name,
-                     g->block->past_t[0]);
-  }
-  return YOKE_OK;
+  return graph_each(g, refresh_one, ctx);
 }
 
 yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {

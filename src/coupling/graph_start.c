@@ -39,14 +39,23 @@ void graph_held_signal(const yoke_graph *g, int i, double t, double *times, doub
   *out     = (yoke_signal){.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
 }
 
+typedef struct moment {
+  double        t;
+  yoke_side     limit;
+  yoke_context *ctx;
+} moment;
+
+static yoke_status show_with_history(yoke_graph *g, int i, void *user) {
+  const moment    *at = user;
+  graph_subsystem *s  = &g->subsystems[i];
+  double           times[2];
+  yoke_signal      signal;
+  graph_held_signal(g, i, at->t, times, g->signal_c[0], &signal);
+  return yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, at->limit, s->y);
+}
+
 yoke_status graph_outputs_with_history(yoke_graph *g, double t, yoke_side limit) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    graph_subsystem *s = &g->subsystems[i];
-    double           times[2];
-    yoke_signal      signal;
-    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[0], s->accepted, &signal, limit, s->y));
-  }
+  YOKE_TRY(graph_each(g, show_with_history, &(moment){.t = t, .limit = limit}));
   graph_feeds_look(g);
   return YOKE_OK;
 }
@@ -87,16 +96,18 @@ static yoke_status find_values(yoke_graph *g, double t, yoke_context *ctx) {
                                 yoke_status_text(status));
 }
 
+static yoke_status start_one(yoke_graph *g, int i, void *user) {
+  const moment *at = user;
+  double        times[2];
+  yoke_signal   signal;
+  graph_held_signal(g, i, at->t, times, g->signal_c[0], &signal);
+  return yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, at->t, &signal,
+                              at->ctx);
+}
+
 /* All subsystems with the newest coupling values as inputs. */
 static yoke_status start_all(yoke_graph *g, double t, yoke_context *ctx) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    double      times[2];
-    yoke_signal signal;
-    graph_held_signal(g, i, t, times, g->signal_c[0], &signal);
-    YOKE_TRY(
-        yoke_subsystem_start(g->subsystems[i].subsystem, g->scratch[0], g->subsystems[i].accepted, t, &signal, ctx));
-  }
-  return YOKE_OK;
+  return graph_each(g, start_one, &(moment){.t = t, .ctx = ctx});
 }
 
 /* The first subsystem that shows something else than what the coupling values were found with; -1: none. Outputs become what is shown. */

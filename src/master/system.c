@@ -131,7 +131,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
                              &s->graph));
   YOKE_TRY(yoke_ledger_create(ctx, plan->n_parts, options->profile, &s->ledger));
   yoke_graph_keep_ledger(s->graph, s->ledger);
-  if (s->relay != NULL) yoke_graph_spread(s->graph, s->relay, s->owner);
+  if (s->relay != NULL) YOKE_TRY(yoke_graph_spread(s->graph, s->relay, s->owner, ctx));
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(create_monitor(s, ctx));

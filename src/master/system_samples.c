@@ -41,6 +41,10 @@ double **system_observer_room(const yoke_system *s, const yoke_observer *observe
   return room;
 }
 
+static yoke_graph_handles handles_of(const void *observer, int part) {
+  return (yoke_graph_handles){yoke_observer_n_handles(observer, part), yoke_observer_handles(observer, part)};
+}
+
 yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   system_samples *x = &s->samples;
   const size_t    n = (size_t)s->plan->n_parts + 1;
@@ -55,10 +59,7 @@ yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   x->means    = yoke_arena_take(&s->arena, (size_t)x->n_channels + 1, sizeof *x->means);
   x->outputs  = yoke_arena_take(&s->arena, (size_t)s->plan->outputs.n + 1, sizeof *x->outputs);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d outputs", s->plan->outputs.n));
-  for (int p = 0; p < s->plan->n_parts; ++p) {
-    x->handles[p] =
-        (yoke_graph_handles){yoke_observer_n_handles(x->observer, p), yoke_observer_handles(x->observer, p)};
-  }
+  for (int p = 0; p < s->plan->n_parts; ++p) x->handles[p] = handles_of(x->observer, p);
   return YOKE_OK;
 }
 
@@ -126,11 +127,8 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
                                  yoke_totals *totals) {
   system_samples *x    = &s->samples;
   const yoke_side side = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
-  for (int p = 0; p < s->plan->n_parts; ++p) {
-    const int n = yoke_observer_n_handles(observer, p);
-    x->row[p]   = room[p];
-    YOKE_TRY(yoke_graph_show(s->graph, p, t, side, n, yoke_observer_handles(observer, p), room[p], NULL));
-  }
+  for (int p = 0; p < s->plan->n_parts; ++p) x->row[p] = room[p];
+  YOKE_TRY(yoke_graph_show_all(s->graph, t, side, handles_of, observer, room));
   for (int w = 0, c = 0; w < s->plan->n_couplings; ++w) {
     for (int k = 0; k < yoke_graph_n_channels(s->graph, w); ++k, ++c) {
       x->channels[c] = side == YOKE_SIDE_LEFT ? yoke_graph_applied(s->graph, w, k) : yoke_graph_channel(s->graph, w, k);

@@ -136,7 +136,8 @@ void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void
     if (costs != NULL) relay->costs[n_own] = costs[i];
     relay->own[n_own++] = i;
   }
-  yoke_exec_run(exec, n_own, costs != NULL ? relay->costs : NULL, run_own, &list);
+  if (exec != NULL) yoke_exec_run(exec, n_own, costs != NULL ? relay->costs : NULL, run_own, &list);
+  for (int k = 0; exec == NULL && k < n_own; ++k) run_own(&list, k, 0);
   send_records(relay, n_own, (uint32_t)n);
   for (int i = 0; i < n; ++i) {
     const int rank = owner(user, i);

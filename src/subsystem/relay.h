@@ -22,7 +22,8 @@ void        yoke_relay_destroy(yoke_relay **relay);
 int         yoke_relay_rank(const yoke_relay *relay);
 
 /* Collective: tasks 0 ... n-1 (exec.h); owner(user, i) is the rank that owns the subsystem that task i calls. Tasks of this rank are run by `exec`, then those of the others, which
- * only read records, by the caller. */
+ * only read records, by the caller. `costs` [n]: those of the tasks of this rank are read (exec.h); NULL: not known. exec NULL: all by the caller, one
+ * after another. */
 void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void *user, int i), const yoke_cost *costs,
                     yoke_task task, void *user);
 

@@ -304,6 +304,25 @@ static void threads_inside_ranks_change_no_bit(void **state) {
   world_end(&w, ranks);
 }
 
+static long count_exchanges(const fixture *f, double t_end) {
+  run        r = run_of(f, MASSES("1", "1e-3", "output: {every: 1}\n"), "");
+  char       end[32];
+  world      w;
+  world_rank ranks[2];
+  snprintf(end, sizeof end, "%g", t_end);
+  const yoke_choice choices[] = {{"scheme", "explicit"}, {"t-end", end}};
+  r.options.n_choices         = 2;
+  r.options.choices           = choices;
+  world_run(&w, 2, ranks, false, run_one, &r);
+  assert_int_equal(ranks[0].status, YOKE_OK);
+  world_end(&w, ranks);
+  return w.n_gathers;
+}
+
+static void an_explicit_step_is_one_exchange(void **state) {
+  assert_int_equal(count_exchanges(*state, 0.08) - count_exchanges(*state, 0.03), 50);
+}
+
 /* ---- simulations ---- */
 
 /* Where a simulation comes to, by way of a snapshot at half its way. */
@@ -408,6 +427,7 @@ int main(void) {
       TEST(a_model_without_a_split_is_run_by_the_first_rank),
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
+      TEST(an_explicit_step_is_one_exchange),
       TEST(snapshots_on_ranks_are_those_of_one_process),
       TEST(ranks_that_cannot_be_are_refused),
       TEST(what_one_rank_comes_to_all_come_to),
