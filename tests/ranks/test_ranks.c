@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../folder.h"
+#include "../user/types.h"
 #include "world.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -304,6 +305,53 @@ static void threads_inside_ranks_change_no_bit(void **state) {
   world_end(&w, ranks);
 }
 
+/* ---- subsystems of one's own ---- */
+
+/* A mass that is a user's code, and a controller that takes samples. */
+static const char foreign[] = "yoke: 1\n"
+                              "t_end: 0.1\n"
+                              "bodies: {m1: {kind: mass1d, mass: 1, v: 1}, arm: {kind: planar, mass: 1, inertia: 1}}\n"
+                              "subsystems:\n"
+                              "  other: {kind: user, type: mass, parameters: {mass: 2, v: -1}, ports: {end: line}}\n"
+                              "  c: {kind: user, type: sampled, parameters: {kp: 4, kd: 1, period: 0.01}, inputs: "
+                              "{angle: arm.angle, rate: arm.omega},"
+                              " outputs: {torque: N m}}\n"
+                              "connections:\n"
+                              "  c1: {kind: spring-damper, between: [m1, other.end], stiffness: 600, free_length: 0}\n"
+                              "loads: {motor: {kind: expression, on: arm, torque: c.torque + 0.1}}\n"
+                              "split: {p: [m1], q: [arm]}\n"
+                              "cosimulation: {scheme: semi-implicit, step: 1e-3}\n";
+
+static yoke_status run_foreign(yoke_context *ctx, const yoke_run_options *options) {
+  static const unsigned can     = MASS_REPEAT | MASS_INSTANT | MASS_RESPONSE | MASS_ENERGY;
+  const yoke_user_type  types[] = {mass_type(&can), sampled_type()};
+  for (int i = 0; i < 2; ++i) YOKE_TRY(yoke_context_add_type(ctx, &types[i]));
+  return run_here(ctx, options);
+}
+
+static yoke_status run_foreign_on_rank(world_rank *rank, void *user) {
+  return run_foreign(rank->ctx, user);
+}
+
+static void subsystems_of_a_user_live_on_ranks_too(void **state) {
+  const fixture *f = *state;
+  char           one[128], many[128];
+  run            r = run_of(f, foreign, "");
+  world          w;
+  world_rank     ranks[4];
+  r.options.model = r.path;
+  r.options.csv   = in_folder(f, "one.csv", one);
+  assert_int_equal(run_foreign(f->ctx, &r.options), YOKE_OK);
+  r.options.csv = in_folder(f, "many.csv", many);
+  world_run(&w, 4, ranks, false, run_foreign_on_rank, &r.options);
+  for (int i = 0; i < 4; ++i) assert_int_equal(ranks[i].status, YOKE_OK);
+  char *expected = read_file(one), *found = read_file(many);
+  assert_string_equal(expected, found);
+  free(expected);
+  free(found);
+  world_end(&w, ranks);
+}
+
 static long count_exchanges(const fixture *f, double t_end) {
   run        r = run_of(f, MASSES("1", "1e-3", "output: {every: 1}\n"), "");
   char       end[32];
@@ -427,6 +475,7 @@ int main(void) {
       TEST(a_model_without_a_split_is_run_by_the_first_rank),
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
+      TEST(subsystems_of_a_user_live_on_ranks_too),
       TEST(an_explicit_step_is_one_exchange),
       TEST(snapshots_on_ranks_are_those_of_one_process),
       TEST(ranks_that_cannot_be_are_refused),
