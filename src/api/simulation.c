@@ -34,7 +34,8 @@ static bool follow(void *user, double t) {
 /* A result that cannot be written ends the run of this rank, which the others have to learn. */
 static yoke_status after_writing(const yoke_simulation *s, yoke_status status) {
   yoke_comm *comm = yoke_context_comm(s->ctx);
-  if (comm != NULL && (status == YOKE_E_IO || status == YOKE_E_MEMORY)) yoke_comm_leave(comm, status, s->ctx);
+  if (comm != NULL && (status == YOKE_E_IO || status == YOKE_E_MEMORY))
+    yoke_comm_leave(comm, status, yoke_status_text(status));
   return status;
 }
 
@@ -153,7 +154,7 @@ static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
 static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model *model) {
   YOKE_TRY(take_model(ctx, s, model));
   join(ctx, s);
-  if (s->cancel.needs_agreement) YOKE_TRY(yoke_comm_check_machines(yoke_context_comm(ctx), ctx));
+  if (s->cancel.needs_agreement) YOKE_TRY(yoke_comm_begin(yoke_context_comm(ctx), s->model->text, ctx));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
   if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(predict(ctx, s));

@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "base/machine.h"
 #include "base/memory.h"
+#include "base/pack.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,10 @@ int yoke_comm_rank(const yoke_comm *comm) {
 
 int yoke_comm_size(const yoke_comm *comm) {
   return comm->ranks.n_ranks;
+}
+
+bool yoke_comm_is_mixed(const yoke_comm *comm) {
+  return comm->ranks.allow_mixed;
 }
 
 yoke_status yoke_comm_state(const yoke_comm *comm) {
@@ -196,20 +201,38 @@ const unsigned char *yoke_comm_block(const yoke_comm *comm, int rank, size_t *si
   return comm->all + comm->first_at + (size_t)rank * comm->apart;
 }
 
-yoke_status yoke_comm_check_machines(yoke_comm *comm, yoke_context *ctx) {
-  char   text[YOKE_MACHINE_SIZE];
-  size_t size;
-  yoke_machine_text(text);
-  YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 2, text, strlen(text) + 1));
-  const char *first = (const char *)yoke_comm_block(comm, 0, &size);
-  for (int r = 1; r < comm->ranks.n_ranks && !comm->ranks.allow_mixed; ++r) {
-    const char *other = (const char *)yoke_comm_block(comm, r, &size);
-    if (strcmp(first, other) == 0) continue;
+/* What a rank tells of itself. */
+typedef struct comm_rank {
+  uint64_t task; /* its checksum */
+  char     machine[YOKE_MACHINE_SIZE];
+} comm_rank;
+
+static comm_rank rank_of(const yoke_comm *comm, int r) {
+  comm_rank            rank = {0};
+  size_t               size;
+  const unsigned char *from = yoke_comm_block(comm, r, &size);
+  if (size == sizeof rank) memcpy(&rank, from, size);
+  return rank;
+}
+
+yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx) {
+  comm_rank own;
+  memset(&own, 0, sizeof own);
+  own.task = yoke_checksum(YOKE_CHECKSUM_START, task, strlen(task));
+  yoke_machine_text(own.machine);
+  YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 2, &own, sizeof own));
+  const comm_rank first = rank_of(comm, 0);
+  for (int r = 1; r < comm->ranks.n_ranks; ++r) {
+    const comm_rank other = rank_of(comm, r);
+    if (first.task != other.task)
+      return yoke_fail(ctx, YOKE_E_USAGE,
+                       "rank %d simulates another model than rank 0: all ranks must make the same calls", r);
+    if (comm->ranks.allow_mixed || strcmp(first.machine, other.machine) == 0) continue;
     return yoke_fail(
         ctx, YOKE_E_UNSUPPORTED,
         "the machines of rank 0 (%s) and of rank %d (%s) differ: results would not be those of one process; "
         "choose machines that are the same, or allow it (--allow-mixed)",
-        first, r, other);
+        first.machine, r, other.machine);
   }
   return YOKE_OK;
 }
@@ -223,17 +246,17 @@ static const char *first_error(const yoke_context *ctx, yoke_status status) {
   return yoke_status_text(status);
 }
 
-void yoke_comm_leave(yoke_comm *comm, yoke_status status, const yoke_context *ctx) {
-  char      text[LEAST_FRAME];
-  comm_head head = {.size = sizeof text, .kind = YOKE_COMM_END, .status = (int32_t)status};
+void yoke_comm_leave(yoke_comm *comm, yoke_status status, const char *text) {
+  char            block[LEAST_FRAME];
+  const comm_head head = {.size = sizeof block, .kind = YOKE_COMM_END, .status = (int32_t)status};
   if (comm->is_over) return;
-  memset(text, 0, sizeof text);
-  snprintf(text, sizeof text, "%s", first_error(ctx, status));
-  if (gather_heads(comm, &head, text) == YOKE_OK) (void)look_for_end(comm);
+  memset(block, 0, sizeof block);
+  snprintf(block, sizeof block, "%s", text);
+  if (gather_heads(comm, &head, block) == YOKE_OK) (void)look_for_end(comm);
 }
 
 yoke_status yoke_comm_settle(yoke_comm *comm, yoke_status status, yoke_context *ctx) {
-  yoke_comm_leave(comm, status, ctx);
+  yoke_comm_leave(comm, status, first_error(ctx, status));
   const yoke_status over = comm->over;
   comm->is_over          = false;
   comm->over             = YOKE_OK;

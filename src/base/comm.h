@@ -27,6 +27,9 @@ void        yoke_comm_destroy(yoke_comm **comm);
 int         yoke_comm_rank(const yoke_comm *comm);
 int         yoke_comm_size(const yoke_comm *comm);
 
+/* May its ranks have numbers that differ in the last digits? */
+bool yoke_comm_is_mixed(const yoke_comm *comm);
+
 /* What exchanges are for. */
 enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST };
 
@@ -35,14 +38,15 @@ enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST };
 yoke_status          yoke_comm_exchange(yoke_comm *comm, int kind, uint32_t check, const void *own, size_t size);
 const unsigned char *yoke_comm_block(const yoke_comm *comm, int rank, size_t *size);
 
-/* Collective: do all ranks run on machines that give the same bits? YOKE_E_UNSUPPORTED with the names of two that do not, unless that is allowed. */
-yoke_status yoke_comm_check_machines(yoke_comm *comm, yoke_context *ctx);
+/* Collective: do all ranks begin the same work, `task`, on machines that give the same bits? YOKE_E_USAGE: not the same; YOKE_E_UNSUPPORTED with the names of two
+ * machines that differ, unless that is allowed. */
+yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx);
 
 /* YOKE_OK, or what ended the work of all. */
 yoke_status yoke_comm_state(const yoke_comm *comm);
 
-/* This rank cannot go on: the others learn it at their next exchange. */
-void        yoke_comm_leave(yoke_comm *comm, yoke_status status, const yoke_context *ctx);
+/* This rank cannot go on, for the reason `text`: the others learn it at their next exchange. */
+void        yoke_comm_leave(yoke_comm *comm, yoke_status status, const char *text);
 /* Collective: the work of all is over, here with `status`. Gives the status of all: the first failure, with a message of the rank that failed. */
 yoke_status yoke_comm_settle(yoke_comm *comm, yoke_status status, yoke_context *ctx);
 

@@ -165,6 +165,10 @@ static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics)
   bool is_fine = true;
   g->aims      = aims;
   statistics->integrations += g->n_tasks;
+  if (g->relay != NULL) {
+    yoke_relay_expect(g->relay, 1, &g->t_next);
+    yoke_relay_expect(g->relay, (size_t)g->n_w, g->w);
+  }
   const double begin = graph_is_timed(g) ? yoke_ledger_open_list(g->ledger) : 0.0;
   graph_run(g, g->n_jobs, owner_of_job, graph_costs(g), run_job, g);
   if (graph_is_timed(g)) graph_account(g, begin);

@@ -26,8 +26,9 @@ struct yoke_relay {
   int          *own;     /* [n_own] tasks of this rank, and their costs */
   yoke_cost    *costs;
   size_t        capacity[3];
-  relay_block  *blocks; /* [n_ranks] */
-  yoke_pack     out;    /* of a call outside of lists, or of all tasks of this rank */
+  relay_block  *blocks;   /* [n_ranks] */
+  uint32_t      expected; /* sum of what ranks compare with the next list */
+  yoke_pack     out;      /* of a call outside of lists, or of all tasks of this rank */
 };
 
 yoke_status yoke_relay_create(yoke_context *ctx, yoke_comm *comm, yoke_relay **out) {
@@ -67,6 +68,19 @@ static void empty(yoke_pack *pack) {
 
 /* ---- lists ---- */
 
+/* Ranks on machines that differ have other last digits, and know it. */
+void yoke_relay_expect(yoke_relay *relay, size_t n, const double *values) {
+  uint64_t sum = relay->expected;
+  if (yoke_comm_is_mixed(relay->comm)) return;
+  for (size_t i = 0; i < n; ++i) {
+    uint64_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    sum = (sum ^ bits) * 0x9e3779b97f4a7c15u;
+    sum ^= sum >> 32;
+  }
+  relay->expected = (uint32_t)sum;
+}
+
 typedef struct relay_list {
   yoke_relay *relay;
   yoke_task   task;
@@ -97,7 +111,7 @@ static void send_records(yoke_relay *relay, int n_own, uint32_t n) {
     has_failed = has_failed || record->has_failed;
   }
   if (has_failed || relay->out.has_failed)
-    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, NULL);
+    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, "out of memory for what subsystems gave");
   else
     (void)yoke_comm_exchange(relay->comm, YOKE_COMM_LIST, n, relay->out.bytes, relay->out.size);
   const bool has_come = yoke_comm_state(relay->comm) == YOKE_OK;
@@ -127,7 +141,7 @@ void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void
   if (!yoke_grow(&relay->records, &relay->capacity[0], (size_t)n, sizeof *relay->records) ||
       !yoke_grow(&relay->own, &relay->capacity[1], (size_t)n, sizeof *relay->own) ||
       !yoke_grow(&relay->costs, &relay->capacity[2], (size_t)n, sizeof *relay->costs)) {
-    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, NULL);
+    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, "out of memory for what subsystems gave");
     for (int i = 0; i < n; ++i) task(user, i, 0); /* every call fails */
     return;
   }
@@ -138,7 +152,8 @@ void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void
   }
   if (exec != NULL) yoke_exec_run(exec, n_own, costs != NULL ? relay->costs : NULL, run_own, &list);
   for (int k = 0; exec == NULL && k < n_own; ++k) run_own(&list, k, 0);
-  send_records(relay, n_own, (uint32_t)n);
+  send_records(relay, n_own, (uint32_t)n ^ relay->expected);
+  relay->expected = 0;
   for (int i = 0; i < n; ++i) {
     const int rank = owner(user, i);
     if (rank == relay->rank) continue;
@@ -174,10 +189,15 @@ yoke_status yoke_relay_begin(yoke_relay *relay, int owner, yoke_relay_call *call
 yoke_status yoke_relay_end(yoke_relay_call *call, yoke_status status) {
   yoke_relay *relay = call->relay;
   if (call->broken != YOKE_OK) return call->broken;
-  if (!call->is_own) return call->in->failure == NULL ? status : YOKE_E_INTERNAL;
+  if (!call->is_own && call->in->failure != NULL) {
+    yoke_comm_leave(relay->comm, YOKE_E_INTERNAL,
+                    "what another rank tells does not fit: all ranks must make the same calls");
+    return YOKE_E_INTERNAL;
+  }
+  if (!call->is_own) return status;
   if (!call->is_alone) return status;
   if (call->out->has_failed) {
-    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, NULL);
+    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, "out of memory for what subsystems gave");
     return YOKE_E_MEMORY;
   }
   const yoke_status sent =

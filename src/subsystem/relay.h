@@ -27,6 +27,9 @@ int         yoke_relay_rank(const yoke_relay *relay);
 void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void *user, int i), const yoke_cost *costs,
                     yoke_task task, void *user);
 
+/* The next list begins with these numbers, which are the same on all ranks, to the bit: where they are not the list ends the work of all. */
+void yoke_relay_expect(yoke_relay *relay, size_t n, const double *values);
+
 /* One call: what it gives is carried from the owner to the others, values in the same order on both sides.
  *
  *   yoke_relay_call call;

@@ -83,7 +83,7 @@ static bool is_same(const fixture *f, const char *text, int n) {
   a.options.csv            = in_folder(f, "one.csv", one);
   const yoke_status status = run_here(f->ctx, &a.options);
   a.options.csv            = in_folder(f, "many.csv", many);
-  world_run(&w, n, ranks, false, run_on_rank, &a.options);
+  world_run(&w, n, ranks, run_on_rank, &a.options);
   char *expected = read_file(one), *found = read_file(many);
   bool  is_fine = expected != NULL && found != NULL && strcmp(expected, found) == 0;
   for (int i = 0; i < n; ++i) is_fine = is_fine && ranks[i].status == status;
@@ -204,7 +204,7 @@ static void expect_end(const run *r, int n, yoke_status status, const char *text
   world      w;
   world_rank ranks[WORLD_MOST];
   run        own = *r;
-  world_run(&w, n, ranks, false, run_one, &own);
+  world_run(&w, n, ranks, run_one, &own);
   for (int i = 0; i < n; ++i) assert_int_equal(ranks[i].status, status);
   if (text != NULL && count_errors(ranks[0].ctx, text) != 1) {
     for (size_t i = 0; i < yoke_context_n_messages(ranks[0].ctx); ++i)
@@ -258,7 +258,7 @@ static void a_rank_without_memory_ends_all_ranks(void **state) {
     world      w;
     world_rank ranks[2];
     r.n_left = k;
-    world_run(&w, 2, ranks, false, run_one, &r);
+    world_run(&w, 2, ranks, run_one, &r);
     const yoke_status status = ranks[0].status;
     assert_int_equal(ranks[1].status, status);
     world_end(&w, ranks);
@@ -296,7 +296,7 @@ static void threads_inside_ranks_change_no_bit(void **state) {
   a.options.csv = in_folder(f, "one.csv", one);
   assert_int_equal(run_here(f->ctx, &a.options), YOKE_OK);
   a.options.csv = in_folder(f, "many.csv", many);
-  world_run(&w, 2, ranks, false, run_with_threads, &a.options);
+  world_run(&w, 2, ranks, run_with_threads, &a.options);
   assert_int_equal(ranks[0].status, YOKE_OK);
   char *expected = read_file(one), *found = read_file(many);
   assert_string_equal(expected, found);
@@ -343,7 +343,7 @@ static void subsystems_of_a_user_live_on_ranks_too(void **state) {
   r.options.csv   = in_folder(f, "one.csv", one);
   assert_int_equal(run_foreign(f->ctx, &r.options), YOKE_OK);
   r.options.csv = in_folder(f, "many.csv", many);
-  world_run(&w, 4, ranks, false, run_foreign_on_rank, &r.options);
+  world_run(&w, 4, ranks, run_foreign_on_rank, &r.options);
   for (int i = 0; i < 4; ++i) assert_int_equal(ranks[i].status, YOKE_OK);
   char *expected = read_file(one), *found = read_file(many);
   assert_string_equal(expected, found);
@@ -361,7 +361,7 @@ static long count_exchanges(const fixture *f, double t_end) {
   const yoke_choice choices[] = {{"scheme", "explicit"}, {"t-end", end}};
   r.options.n_choices         = 2;
   r.options.choices           = choices;
-  world_run(&w, 2, ranks, false, run_one, &r);
+  world_run(&w, 2, ranks, run_one, &r);
   assert_int_equal(ranks[0].status, YOKE_OK);
   world_end(&w, ranks);
   return w.n_gathers;
@@ -422,7 +422,7 @@ static void snapshots_on_ranks_are_those_of_one_process(void **state) {
   world_rank ranks[3];
   journey    alone = {.path = r.path}, journeys[3] = {alone, alone, alone};
   assert_int_equal(go(f->ctx, &alone), YOKE_OK);
-  world_run(&w, 3, ranks, false, go_on_rank, journeys);
+  world_run(&w, 3, ranks, go_on_rank, journeys);
   for (int i = 0; i < 3; ++i) {
     assert_int_equal(ranks[i].status, YOKE_OK);
     assert_true(journeys[i].hash == alone.hash);
@@ -432,6 +432,99 @@ static void snapshots_on_ranks_are_those_of_one_process(void **state) {
 }
 
 /* ---- the hook ---- */
+
+/* The last rank seems to have another C library. */
+static void change_machine(int rank, void *all, size_t bytes) {
+  (void)rank;
+  char *last = NULL;
+  for (size_t i = 0; i + 8 < bytes; ++i) {
+    if (memcmp((char *)all + i, "; glibc ", 8) == 0) last = (char *)all + i;
+  }
+  if (last != NULL) last[8] = '0';
+}
+
+static void machines_that_differ_are_refused_unless_that_is_allowed(void **state) {
+  run               r = run_of(*state, MASSES("1", "1e-2", ""), "");
+  world             w;
+  world_rank        ranks[3];
+  const yoke_status expected[2] = {YOKE_E_UNSUPPORTED, YOKE_OK};
+  for (int k = 0; k < 2; ++k) {
+    world_run_tampered(&w, 3, ranks, change_machine, k == 1, run_one, &r);
+    for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, expected[k]);
+    if (k == 0) assert_int_equal(count_errors(ranks[0].ctx, "of rank 2"), 1);
+    world_end(&w, ranks);
+  }
+}
+
+static yoke_status run_with_own_order(world_rank *rank, void *user) {
+  const char *const path = user;
+  yoke_model       *model;
+  yoke_simulation  *simulation = NULL;
+  const char *const sets[]     = {"cosimulation.order=2"};
+  yoke_load_options load       = {.size = sizeof load, .n_sets = rank->rank == 1, .sets = sets};
+  YOKE_TRY(yoke_model_load(rank->ctx, path, &load, &model));
+  const yoke_status status = yoke_simulation_create(rank->ctx, model, NULL, &simulation);
+  yoke_simulation_destroy(&simulation);
+  yoke_model_destroy(&model);
+  return yoke_context_agree(rank->ctx, status);
+}
+
+static void ranks_with_different_models_are_refused(void **state) {
+  run        r = run_of(*state, MASSES("1", "1e-2", ""), "");
+  world      w;
+  world_rank ranks[2];
+  world_run(&w, 2, ranks, run_with_own_order, r.path);
+  for (int i = 0; i < 2; ++i) assert_int_equal(ranks[i].status, YOKE_E_USAGE);
+  world_end(&w, ranks);
+}
+
+/* The last bits of what the subsystem of rank 0 shows change on the way to rank 2: nobody would see it in the result. A head has the size of its block first, then
+ * its kind, which is 3 for lists; outputs stand at the end of a block. */
+static void flip_last_bits(int rank, void *all, size_t bytes) {
+  enum { HEAD = 24, LIST = 3, OUTPUTS = 4 };
+  uint64_t size;
+  uint32_t kind;
+  memcpy(&size, all, sizeof size);
+  memcpy(&kind, (char *)all + sizeof size, sizeof kind);
+  if (rank != 2 || kind != LIST || HEAD + size > bytes || size < 100) return;
+  for (size_t k = 1; k <= OUTPUTS; ++k) ((unsigned char *)all)[HEAD + size - k * sizeof(double)] ^= 1;
+}
+
+static void ranks_whose_numbers_differ_end_with_a_message(void **state) {
+  run        r = run_of(*state, MASSES("1", "1e-2", ""), "");
+  world      w;
+  world_rank ranks[3];
+  world_run_tampered(&w, 3, ranks, flip_last_bits, false, run_one, &r);
+  for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_INTERNAL);
+  assert_int_equal(count_errors(ranks[0].ctx, "rank 2: it is not where rank 0 is"), 1);
+  world_end(&w, ranks);
+}
+
+/* Rank 1 sets an input, the others do not: it begins anew there. */
+static yoke_status run_with_own_input(world_rank *rank, void *user) {
+  const char *const path       = user;
+  const int         input      = 0;
+  const double      value      = rank->rank == 1 ? 2.0 : 1.0;
+  yoke_model       *model      = NULL;
+  yoke_simulation  *simulation = NULL;
+  yoke_status       status     = yoke_model_load(rank->ctx, path, NULL, &model);
+  if (status == YOKE_OK) status = yoke_simulation_create(rank->ctx, model, NULL, &simulation);
+  if (status == YOKE_OK) status = yoke_simulation_set(rank->ctx, simulation, 1, &input, &value);
+  if (status == YOKE_OK) status = yoke_simulation_run_to(rank->ctx, simulation, 0.05);
+  yoke_simulation_destroy(&simulation);
+  yoke_model_destroy(&model);
+  return yoke_context_agree(rank->ctx, status);
+}
+
+static void ranks_that_make_different_calls_end_with_a_message(void **state) {
+  run        r = run_of(*state, MASSES("pull", "1e-2", "inputs: {pull: {value: 1}}\n"), "");
+  world      w;
+  world_rank ranks[3];
+  world_run(&w, 3, ranks, run_with_own_input, r.path);
+  for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_INTERNAL);
+  assert_int_equal(count_errors(ranks[0].ctx, "rank 1: what another rank tells does not fit"), 1);
+  world_end(&w, ranks);
+}
 
 static void ranks_that_cannot_be_are_refused(void **state) {
   const fixture *f     = *state;
@@ -458,7 +551,7 @@ static void what_one_rank_comes_to_all_come_to(void **state) {
   world      w;
   world_rank ranks[4];
   (void)state;
-  world_run(&w, 4, ranks, false, fail_on_some, NULL);
+  world_run(&w, 4, ranks, fail_on_some, NULL);
   for (int i = 0; i < 4; ++i) assert_int_equal(ranks[i].status, YOKE_E_IO);
   assert_string_equal(yoke_context_message(ranks[0].ctx, 0), "rank 2: no file here");
   assert_string_equal(yoke_context_message(ranks[2].ctx, 0), "no file here");
@@ -479,6 +572,10 @@ int main(void) {
       TEST(an_explicit_step_is_one_exchange),
       TEST(snapshots_on_ranks_are_those_of_one_process),
       TEST(ranks_that_cannot_be_are_refused),
+      TEST(machines_that_differ_are_refused_unless_that_is_allowed),
+      TEST(ranks_with_different_models_are_refused),
+      TEST(ranks_whose_numbers_differ_end_with_a_message),
+      TEST(ranks_that_make_different_calls_end_with_a_message),
       TEST(what_one_rank_comes_to_all_come_to),
       TEST(stored_runs_have_the_same_bits_on_any_number_of_ranks),
   };

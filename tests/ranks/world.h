@@ -19,6 +19,8 @@ typedef struct world {
   size_t          bytes[WORLD_MOST];
   long            n_gathers; /* of rank 0 */
   size_t          travelled; /* bytes that every rank sent, in all */
+  /* Changes what travelled before it arrives; NULL: nothing is changed. */
+  void (*tamper)(int rank, void *all, size_t bytes);
 } world;
 
 typedef struct world_rank {
@@ -63,6 +65,7 @@ static inline bool world_gather(void *user, const void *own, size_t bytes, void 
     if (w->bytes[i] != bytes) is_fine = false; /* MPI would have hung, or worse */
     if (is_fine) memcpy((char *)all + (size_t)i * bytes, w->own[i], bytes);
   }
+  if (is_fine && w->tamper != NULL) w->tamper(r->rank, all, bytes * (size_t)w->n);
   is_fine = own != NULL && world_meet(w) && is_fine; /* all have read */
   pthread_mutex_unlock(&w->lock);
   return is_fine;
@@ -75,9 +78,10 @@ static inline void *world_thread(void *user) {
 }
 
 /* Runs work(rank, user) on n ranks, each with a context that knows the others; statuses and contexts are in ranks[n]. */
-static inline void world_run(world *w, int n, world_rank *ranks, bool allow_mixed,
-                             yoke_status (*work)(world_rank *rank, void *user), void *user) {
-  *w = (world){.n = n};
+static inline void world_run_tampered(world *w, int n, world_rank *ranks,
+                                      void (*tamper)(int rank, void *all, size_t bytes), bool  allow_mixed,
+                                      yoke_status (*work)(world_rank *rank, void *user), void *user) {
+  *w = (world){.n = n, .tamper = tamper};
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->all_here, NULL);
   for (int i = 0; i < n; ++i) {
@@ -93,6 +97,11 @@ static inline void world_run(world *w, int n, world_rank *ranks, bool allow_mixe
   }
   for (int i = 0; i < n; ++i) assert_int_equal(pthread_create(&ranks[i].thread, NULL, world_thread, &ranks[i]), 0);
   for (int i = 0; i < n; ++i) pthread_join(ranks[i].thread, NULL);
+}
+
+static inline void world_run(world *w, int n, world_rank *ranks, yoke_status (*work)(world_rank *rank, void *user),
+                             void *user) {
+  world_run_tampered(w, n, ranks, NULL, false, work, user);
 }
 
 static inline void world_end(world *w, world_rank *ranks) {
