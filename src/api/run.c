@@ -310,6 +310,18 @@ static bool runs_as_whole(const yoke_run_options *options, const yoke_model *mod
   return model->n_parts == 0 || options->monolithic;
 }
 
+/* Ranks that will have nothing to do. */
+static void note_idle_ranks(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model) {
+  const yoke_comm *comm     = yoke_context_comm(ctx);
+  const bool       is_whole = runs_as_whole(options, model);
+  if (comm == NULL || (!is_whole && yoke_comm_size(comm) <= model->n_parts)) return;
+  if (is_whole)
+    yoke_warn(ctx, "the model runs as a whole, on rank 0 alone: the other %d ranks have nothing to do",
+              yoke_comm_size(comm) - 1);
+  else
+    yoke_note(ctx, "%d ranks for %d subsystems: some have nothing to do", yoke_comm_size(comm), model->n_parts);
+}
+
 yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options, yoke_run_summary *summary,
                               yoke_result **keep) {
   const double    begin = yoke_clock_now();
@@ -318,6 +330,7 @@ yoke_status yoke_run_and_keep(yoke_context *ctx, const yoke_run_options *options
   yoke_step_tally_clear(&none);
   *summary           = (yoke_run_summary){.report = yoke_step_report_of(&none)};
   yoke_status status = yoke_run_load(ctx, options, &model);
+  if (status == YOKE_OK) note_idle_ranks(ctx, options, model);
   if (status == YOKE_OK && (yoke_context_is_first(ctx) || !runs_as_whole(options, model)))
     status = run_model(ctx, options, model, begin, summary, keep);
   yoke_model_destroy(&model);

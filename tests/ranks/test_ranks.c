@@ -269,7 +269,16 @@ static void a_rank_without_memory_ends_all_ranks(void **state) {
 }
 
 static void a_model_without_a_split_is_run_by_the_first_rank(void **state) {
-  assert_true(is_same(*state, "run examples/pendulum.yaml --t-end 0.1", 3));
+  const fixture *f = *state;
+  arguments      a;
+  world          w;
+  world_rank     ranks[3];
+  assert_true(is_same(f, "run examples/pendulum.yaml --t-end 0.1", 3));
+  read_arguments("run examples/two-mass.yaml --t-end 0.01 --monolithic", &a);
+  world_run(&w, 3, ranks, run_on_rank, &a.options);
+  assert_int_equal(ranks[0].status, YOKE_OK);
+  assert_true(has_message(ranks[0].ctx, "the other 2 ranks have nothing to do"));
+  world_end(&w, ranks);
 }
 
 static void more_ranks_than_subsystems_are_no_harm(void **state) {
