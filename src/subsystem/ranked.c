@@ -64,7 +64,7 @@ static ranked_shown look(const yoke_subsystem *inner, const void *state, yoke_fo
   shown.order       = c.order;
   shown.until       = found->until;
   shown.n_found     = found->n;
-  if (c.method != NULL) snprintf(shown.method, sizeof shown.method, "%s", c.method);
+  if (c.method != NULL) memcpy(shown.method, c.method, strnlen(c.method, METHOD_SIZE - 1));
   return shown;
 }
 
