@@ -1,6 +1,7 @@
 /* Results of a simulation. */
 #include "api/simulation.h"
 
+#include "base/comm.h"
 #include "base/given.h"
 #include "base/sized.h"
 
@@ -15,13 +16,13 @@ yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const ch
 
 yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *s, const yoke_record_options *options) {
   yoke_record_options own;
-  const char         *files[2];
+  const char         *files[2] = {NULL, NULL};
   YOKE_TRY(simulation_check_idle(ctx, s));
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_record_options"));
   if (s->recorder != NULL)
     return yoke_fail(ctx, YOKE_E_USAGE, "results are recorded already; end the record before another one begins");
   const yoke_recorder_names names = {.out = own.out, .csv = own.csv};
-  YOKE_TRY(yoke_recorder_files(ctx, s->given, &names, files));
+  if (yoke_context_is_first(ctx)) YOKE_TRY(yoke_recorder_files(ctx, s->given, &names, files));
   return simulation_record_to(ctx, s, files, own.in_memory);
 }
 

@@ -440,6 +440,46 @@ static void snapshots_on_ranks_are_those_of_one_process(void **state) {
   world_end(&w, ranks);
 }
 
+typedef struct recorded {
+  const char *path, *csv;
+} recorded;
+
+static yoke_status record(yoke_context *ctx, const recorded *x) {
+  const yoke_record_options files      = {.size = sizeof files, .out = "", .csv = x->csv};
+  yoke_model               *model      = NULL;
+  yoke_simulation          *simulation = NULL;
+  yoke_status               status     = yoke_model_load(ctx, x->path, NULL, &model);
+  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, NULL, &simulation);
+  if (status == YOKE_OK) status = yoke_context_agree(ctx, yoke_simulation_record(ctx, simulation, &files));
+  if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, simulation, 0.1);
+  if (status == YOKE_OK) status = yoke_simulation_record_end(ctx, simulation);
+  yoke_simulation_destroy(&simulation);
+  yoke_model_destroy(&model);
+  return yoke_context_agree(ctx, status);
+}
+
+static yoke_status record_on_rank(world_rank *rank, void *user) {
+  return record(rank->ctx, user);
+}
+
+static void the_record_of_a_simulation_is_written_by_the_first_rank(void **state) {
+  const fixture *f = *state;
+  const run      r = run_of(f, MASSES("sin(50*t)", "1e-3", ""), "");
+  char           one[128], many[128];
+  recorded       x = {r.path, in_folder(f, "one.csv", one)};
+  world          w;
+  world_rank     ranks[3];
+  assert_int_equal(record(f->ctx, &x), YOKE_OK);
+  x.csv = in_folder(f, "many.csv", many);
+  world_run(&w, 3, ranks, record_on_rank, &x);
+  for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_OK);
+  char *expected = read_file(one), *found = read_file(many);
+  assert_string_equal(expected, found);
+  free(expected);
+  free(found);
+  world_end(&w, ranks);
+}
+
 /* ---- the hook ---- */
 
 /* The last rank seems to have another C library. */
@@ -580,6 +620,7 @@ int main(void) {
       TEST(subsystems_of_a_user_live_on_ranks_too),
       TEST(an_explicit_step_is_one_exchange),
       TEST(snapshots_on_ranks_are_those_of_one_process),
+      TEST(the_record_of_a_simulation_is_written_by_the_first_rank),
       TEST(ranks_that_cannot_be_are_refused),
       TEST(machines_that_differ_are_refused_unless_that_is_allowed),
       TEST(ranks_with_different_models_are_refused),
