@@ -75,26 +75,32 @@ void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke
 
 typedef struct each_call {
   yoke_graph *g;
+  int (*which)(const void *user, int k);
   yoke_status (*one)(yoke_graph *g, int i, void *user);
   void *user;
 } each_call;
 
-static void call_one(void *data, int i, int worker) {
+static void call_one(void *data, int k, int worker) {
   const each_call *call = data;
   (void)worker;
-  call->g->each_status[i] = call->one(call->g, i, call->user);
+  call->g->each_status[k] = call->one(call->g, k, call->user);
 }
 
-static int owner_of(void *data, int i) {
+static int owner_of(void *data, int k) {
   const each_call *call = data;
-  return call->g->owner[i];
+  return call->g->owner[call->which != NULL ? call->which(call->user, k) : k];
 }
 
-yoke_status graph_each(yoke_graph *g, yoke_status (*one)(yoke_graph *g, int i, void *user), void *user) {
-  each_call call = {g, one, user};
-  if (g->relay != NULL) yoke_relay_run(g->relay, NULL, g->n_subsystems, owner_of, NULL, call_one, &call);
-  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(g->relay != NULL ? g->each_status[i] : one(g, i, user));
+yoke_status graph_each(yoke_graph *g, int n, int (*which)(const void *user, int k),
+                       yoke_status (*one)(yoke_graph *g, int k, void *user), void *user) {
+  each_call call = {g, which, one, user};
+  if (g->relay != NULL) yoke_relay_run(g->relay, NULL, n, owner_of, NULL, call_one, &call);
+  for (int k = 0; k < n; ++k) YOKE_TRY(g->relay != NULL ? g->each_status[k] : one(g, k, user));
   return YOKE_OK;
+}
+
+yoke_status graph_each_subsystem(yoke_graph *g, yoke_status (*one)(yoke_graph *g, int i, void *user), void *user) {
+  return graph_each(g, g->n_subsystems, NULL, one, user);
 }
 
 static void destroy_subsystem(graph_subsystem *s) {

@@ -75,7 +75,7 @@ yoke_status graph_exchange(yoke_graph *g) {
       take_force(g, wire, number, now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].applied = u[k];
     }
-    YOKE_TRY(graph_each(g, show_exchanged, &number));
+    YOKE_TRY(graph_each_subsystem(g, show_exchanged, &number));
   }
   return YOKE_OK;
 }
@@ -135,5 +135,5 @@ void graph_told_conditions(yoke_graph *g) {
 
 yoke_status graph_outputs_with_values(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) g->channels[c].applied = g->channels[c].value;
-  return graph_each(g, show, NULL);
+  return graph_each_subsystem(g, show, NULL);
 }

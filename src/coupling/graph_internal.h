@@ -441,9 +441,12 @@ double graph_step_perturbation(const yoke_graph *graph, const graph_channel *cha
 void   graph_run(yoke_graph *graph, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
                  void *user);
 
-/* One call after another, each of one subsystem, by the thread of control; on ranks each makes its own, and what they gave travels together. Gives the first failure,
- * behind which calls may or may not have been made. */
-yoke_status graph_each(yoke_graph *graph, yoke_status (*one)(yoke_graph *graph, int i, void *user), void *user);
+/* n <= n_subsystems calls one after another by the thread of control, number k of subsystem which(user, k), or of k itself (which NULL); on ranks each makes its own, and
+ * what they gave travels together. Gives the first failure, behind which calls may or may not have been made. */
+yoke_status graph_each(yoke_graph *graph, int n, int (*which)(const void *user, int k),
+                       yoke_status (*one)(yoke_graph *graph, int k, void *user), void *user);
+yoke_status graph_each_subsystem(yoke_graph *graph, yoke_status (*one)(yoke_graph *graph, int i, void *user),
+                                 void       *user);
 
 yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statistics, yoke_context *ctx);
 /* One subsystem only (gauss-seidel). */

@@ -164,7 +164,7 @@ yoke_status yoke_graph_show_all(yoke_graph *g, double t, yoke_side side,
                                 yoke_graph_handles (*handles)(const void *user, int i), const void *user,
                                 double *const *values) {
   show_call call = {t, side, handles, user, values};
-  if (asks_subsystems(g, &call)) return graph_each(g, show_one, &call);
+  if (asks_subsystems(g, &call)) return graph_each_subsystem(g, show_one, &call);
   for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(show_one(g, i, &call));
   return YOKE_OK;
 }

@@ -51,7 +51,7 @@ static yoke_status refresh_one(yoke_graph *g, int i, void *ctx) {
 
 /* Outputs of states that were assigned. */
 static yoke_status refresh(yoke_graph *g, yoke_context *ctx) {
-  return graph_each(g, refresh_one, ctx);
+  return graph_each_subsystem(g, refresh_one, ctx);
 }
 
 yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {

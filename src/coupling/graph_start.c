@@ -55,7 +55,7 @@ static yoke_status show_with_history(yoke_graph *g, int i, void *user) {
 }
 
 yoke_status graph_outputs_with_history(yoke_graph *g, double t, yoke_side limit) {
-  YOKE_TRY(graph_each(g, show_with_history, &(moment){.t = t, .limit = limit}));
+  YOKE_TRY(graph_each_subsystem(g, show_with_history, &(moment){.t = t, .limit = limit}));
   graph_feeds_look(g);
   return YOKE_OK;
 }
@@ -107,7 +107,7 @@ static yoke_status start_one(yoke_graph *g, int i, void *user) {
 
 /* All subsystems with the newest coupling values as inputs. */
 static yoke_status start_all(yoke_graph *g, double t, yoke_context *ctx) {
-  return graph_each(g, start_one, &(moment){.t = t, .ctx = ctx});
+  return graph_each_subsystem(g, start_one, &(moment){.t = t, .ctx = ctx});
 }
 
 /* The first subsystem that shows something else than what the coupling values were found with; -1: none. Outputs become what is shown. */

@@ -458,26 +458,60 @@ static yoke_status take(const yoke_state_reset *r, yoke_graph *g, int index, yok
   return yoke_subsystem_output(s->subsystem, g->scratch[0], state, &signal, YOKE_SIDE_LEFT, outputs_of(r, s));
 }
 
+/* What is done with every subsystem that takes part. */
+typedef struct reset_call {
+  yoke_state_reset *r;
+  bool              velocities;
+  yoke_context     *ctx;
+} reset_call;
+
+static int index_of(const void *user, int i) {
+  const reset_call *call = user;
+  return call->r->subsystems[i].index;
+}
+
+static yoke_status show_one(yoke_graph *g, int i, void *user) {
+  const reset_call *call = user;
+  return show(call->r, g, index_of(call, i));
+}
+
+static yoke_status take_one(yoke_graph *g, int i, void *user) {
+  const reset_call *call = user;
+  return take(call->r, g, index_of(call, i), call->ctx);
+}
+
+static yoke_status respond_one(yoke_graph *g, int i, void *user) {
+  const reset_call      *call  = user;
+  const reset_subsystem *s     = &call->r->subsystems[i];
+  const graph_subsystem *owner = &g->subsystems[s->index];
+  return owner->subsystem->ops->reset->row_response(owner->subsystem, g->scratch[0], state_of(call->r, owner), s->n,
+                                                    s->rows, s->W);
+}
+
 /* Impulses x along all rows. */
-static yoke_status push(yoke_state_reset *r, yoke_graph *g, bool velocities) {
-  for (int i = 0; i < r->n_subsystems; ++i) {
-    const reset_subsystem *s     = &r->subsystems[i];
-    graph_subsystem       *owner = &g->subsystems[s->index];
-    for (int e = 0; e < s->n_ends; ++e) {
-      const reset_wire *wire = &r->wires[s->ends[e].wire];
-      memcpy(s->kappa + s->ends[e].first, r->x + wire->row, (size_t)wire->n * sizeof *s->kappa);
-    }
-    YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], state_of(r, owner), s->n, s->rows,
-                                                velocities ? NULL : s->kappa, velocities ? s->kappa : NULL));
-    YOKE_TRY(show(r, g, s->index));
+static yoke_status push_one(yoke_graph *g, int i, void *user) {
+  const reset_call       *call  = user;
+  const yoke_state_reset *r     = call->r;
+  const reset_subsystem  *s     = &r->subsystems[i];
+  graph_subsystem        *owner = &g->subsystems[s->index];
+  for (int e = 0; e < s->n_ends; ++e) {
+    const reset_wire *wire = &r->wires[s->ends[e].wire];
+    memcpy(s->kappa + s->ends[e].first, r->x + wire->row, (size_t)wire->n * sizeof *s->kappa);
   }
-  return YOKE_OK;
+  YOKE_TRY(owner->subsystem->ops->reset->push(owner->subsystem, g->scratch[0], state_of(r, owner), s->n, s->rows,
+                                              call->velocities ? NULL : s->kappa, call->velocities ? s->kappa : NULL));
+  return show(r, g, s->index);
+}
+
+static yoke_status each(reset_call *call, yoke_graph *g, yoke_status (*one)(yoke_graph *g, int i, void *user)) {
+  return graph_each(g, call->r->n_subsystems, index_of, one, call);
 }
 
 /* Newton on one level until nothing is left or rounding stops it. */
 static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocities, bool *moved) {
-  const int most = velocities ? VELOCITY_ITERATIONS : POSITION_ITERATIONS;
-  double    last = INFINITY;
+  const int  most = velocities ? VELOCITY_ITERATIONS : POSITION_ITERATIONS;
+  double     last = INFINITY;
+  reset_call call = {.r = r, .velocities = velocities};
   for (int k = 0;; ++k) {
     look_at_rows(r, g);
     const remainder_size now = residual(r, r->is_trial ? g->H : g->block->H, velocities);
@@ -485,31 +519,22 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
     if (now.own <= tolerance || (now.step <= rounding && now.step > 0.1 * last)) return YOKE_OK;
     if (k == most) return now.step <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;
     last = now.step;
-    for (int i = 0; i < r->n_subsystems; ++i) {
-      const reset_subsystem *s     = &r->subsystems[i];
-      const graph_subsystem *owner = &g->subsystems[s->index];
-      YOKE_TRY(owner->subsystem->ops->reset->row_response(owner->subsystem, g->scratch[0], state_of(r, owner), s->n,
-                                                          s->rows, s->W));
-    }
+    YOKE_TRY(each(&call, g, respond_one));
     YOKE_TRY(solve(r, r->x));
     if (!*moved) account(r, g, -1.0);
     *moved = true;
-    YOKE_TRY(push(r, g, velocities));
+    YOKE_TRY(each(&call, g, push_one));
   }
 }
 
 yoke_status yoke_state_reset_run(yoke_state_reset *r, yoke_graph *g, yoke_context *ctx) {
   bool        moved  = false;
-  yoke_status status = YOKE_OK;
-  for (int i = 0; !r->is_trial && status == YOKE_OK && i < r->n_subsystems; ++i) {
-    status = show(r, g, r->subsystems[i].index);
-  }
+  reset_call  call   = {.r = r, .ctx = ctx};
+  yoke_status status = r->is_trial ? YOKE_OK : each(&call, g, show_one);
   if (status == YOKE_OK) status = bring_down(r, g, false, &moved);
   if (status == YOKE_OK) status = bring_down(r, g, true, &moved);
   if (moved && status == YOKE_OK) account(r, g, 1.0);
-  for (int i = 0; moved && status == YOKE_OK && i < r->n_subsystems; ++i) {
-    status = take(r, g, r->subsystems[i].index, ctx);
-  }
+  if (moved && status == YOKE_OK) status = each(&call, g, take_one);
   if (status == YOKE_OK || status == YOKE_NON_FINITE) return status;
   return yoke_fail(ctx, status,
                    "the states at t = %.9g s cannot be projected onto the joints between the subsystems (%s)",
