@@ -471,7 +471,8 @@ void yoke_multibody_free_jumps(const yoke_multibody *mb, double *q) {
 static void set_twins(const yoke_multibody *mb, double *q, int k, yoke_jump_mode mode) {
   const bool has_side = mode == YOKE_JUMP_LOW || mode == YOKE_JUMP_HIGH;
   for (int j = mb->twin[k]; j < mb->n_jumps; ++j) {
-    if (mb->twin[j] == mb->twin[k]) q[mb->i_jump + j] = has_side ? mb->turn[j] * mb->turn[k] * mode : (double)mode;
+    if (mb->twin[j] == mb->twin[k])
+      q[mb->i_jump + j] = has_side ? mb->turn[j] * mb->turn[k] * (double)mode : (double)mode;
   }
 }
 
