@@ -69,11 +69,11 @@ typedef struct yoke_error_share {
   double error; /* 0.01: one percent of the spread */
 } yoke_error_share;
 
-/* Where the time of a run went [s] (docs/parallel.md). The members add up to threads * wall_time. */
+/* Where the time of a run went [s] (docs/parallel.md), on ranks that of this one. The members add up to threads * wall_time. */
 typedef struct yoke_time_shares {
   double solver;   /* integrations of subsystems */
   double save;     /* copies of their states */
-  double exchange; /* inputs made of coupling values, outputs read */
+  double exchange; /* inputs made of coupling values, outputs read; what ranks tell each other, and the wait for it */
   double master;   /* all else that the macro steps took */
   double output;   /* samples and result files */
   double idle;     /* threads that waited for others */

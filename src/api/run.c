@@ -238,8 +238,9 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
     const yoke_status values = yoke_simulation_get(ctx, s, summary->n_print, handles, summary->print_values);
     if (status == YOKE_OK) status = values;
   }
-  const double t_kept     = s->recorder->n_rows > 0 ? s->recorder->t_kept : summary->t_start;
-  s->recorder->wall       = loop;
+  const double t_kept = s->recorder->n_rows > 0 ? s->recorder->t_kept : summary->t_start;
+  s->recorder->wall   = loop;
+  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) yoke_times_share(s->run.system, loop);
   const double closed     = yoke_clock_now();
   status                  = close_record(ctx, s, summary, status);
   const double end        = yoke_clock_now();

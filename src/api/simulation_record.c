@@ -1,5 +1,6 @@
 /* Results of a simulation. */
 #include "api/simulation.h"
+#include "api/times.h"
 
 #include "base/comm.h"
 #include "base/given.h"
@@ -52,6 +53,7 @@ static yoke_status complete(yoke_context *ctx, yoke_simulation *s) {
     status = simulation_last_row(ctx, s);
     ended  = status != YOKE_OK ? status : yoke_simulation_has_ended(s) ? YOKE_OK : YOKE_E_INTERRUPTED;
   }
+  if (ended == YOKE_OK || ended == YOKE_E_INTERRUPTED) yoke_times_share(s->run.system, s->recorder->wall);
   const yoke_status closed = yoke_recorder_close(s->recorder, ctx, ended);
   return status == YOKE_OK && closed != ended ? closed : status;
 }

@@ -1,10 +1,12 @@
 #include "api/times.h"
 
+#include "base/comm.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert((int)YOKE_N_PROJECTED_THREADS == (int)YOKE_N_PROJECTED, "rows of a projection");
 
@@ -15,13 +17,11 @@ yoke_times yoke_times_of(const yoke_system *system, double wall) {
   yoke_time_shares  *s     = &t.shares;
   t.wall                   = wall > 0.0 ? wall : timed;
   t.factor                 = timed > 0.0 ? t.wall / timed : 0.0;
-  for (int i = 0; i < l->n_parts; ++i) {
-    s->solver += t.factor * l->parts[i].solver;
-    s->save += t.factor * l->parts[i].save;
-    s->exchange += t.factor * l->parts[i].exchange;
-  }
-  s->output   = t.factor * l->output;
-  double rest = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
+  s->solver                = t.factor * l->own.solver;
+  s->save                  = t.factor * l->own.save;
+  s->exchange              = t.factor * l->own.exchange;
+  s->output                = t.factor * l->output;
+  double rest              = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
   if (rest < 0.0) { /* few lists were shared, but long ones */
     t.threads = yoke_system_n_workers(system);
     rest += (t.threads - 1) * t.wall;
@@ -40,8 +40,12 @@ yoke_part_times yoke_times_of_part(const yoke_system *system, const yoke_times *
   return p;
 }
 
+void yoke_times_share(yoke_system *system, double wall) {
+  yoke_system_share_times(system, yoke_times_of(system, wall).factor);
+}
+
 /* Why so many threads worked. */
-static void give_reason(const yoke_system *system, yoke_run_summary *s) {
+static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_run_summary *s) {
   const yoke_exec_use use       = yoke_system_exec_use(system);
   const int           n_workers = yoke_system_n_workers(system);
   char               *text      = s->threads_reason;
@@ -58,6 +62,9 @@ static void give_reason(const yoke_system *system, yoke_run_summary *s) {
     snprintf(text, room, "in %.3g %% of the lists of tasks%s", 100.0 * (double)use.n_shared / n_lists,
              use.n_defeats > 0 ? "; one alone was faster at times: the machine is busy" : "");
   }
+  const size_t end = strlen(text);
+  if (s->is_split && comm != NULL)
+    snprintf(text + end, room - end, "; rank %d of %d", yoke_comm_rank(comm), yoke_comm_size(comm));
 }
 
 static yoke_status take_parts(yoke_context *ctx, const yoke_run_system *run, const yoke_times *times,
@@ -94,7 +101,7 @@ yoke_status yoke_times_take(yoke_context *ctx, const yoke_run_system *run, doubl
   s->times.output += closing;
   s->times.master += s->wall_time - loop - closing;
   s->times.idle += (t.threads - 1) * (s->wall_time - loop); /* nobody helps before and behind */
-  give_reason(run->system, s);
+  give_reason(run->system, yoke_context_comm(ctx), s);
   take_projection(yoke_system_ledger(run->system), s);
   return s->is_split ? take_parts(ctx, run, &t, s) : YOKE_OK;
 }

@@ -12,6 +12,10 @@ typedef struct yoke_times {
 } yoke_times;
 yoke_times yoke_times_of(const yoke_system *system, double wall);
 
+/* Collective: ranks tell each other the times of their parts. `wall` as above; all else stays that of this process. After a failure nobody
+ * knows who else failed, and it is not called. */
+void yoke_times_share(yoke_system *system, double wall);
+
 /* Times of one part, to the same scale. */
 yoke_part_times yoke_times_of_part(const yoke_system *system, const yoke_times *times, int part);
 

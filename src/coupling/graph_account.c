@@ -32,6 +32,7 @@ const yoke_cost *graph_costs(yoke_graph *g) {
 }
 
 void graph_account(yoke_graph *g, double begin) {
+  double done = begin; /* tasks of this process */
   yoke_ledger_begin_list(g->ledger, begin);
   for (int j = 0; j < g->n_jobs; ++j) {
     if (!graph_owns(g, g->tasks[g->jobs[j].first].subsystem)) continue;
@@ -41,7 +42,9 @@ void graph_account(yoke_graph *g, double begin) {
       yoke_cost             *cost  = &g->subsystems[task->subsystem].cost[cost_kind(g, task)];
       *cost                        = yoke_cost_follow(*cost, times->end - times->begin);
       yoke_ledger_task(g->ledger, task->subsystem, task->column, j, times);
+      if (times->end > done) done = times->end;
     }
   }
+  if (g->relay != NULL) yoke_ledger_ranks(g->ledger, done);
   yoke_ledger_end_list(g->ledger);
 }

@@ -80,19 +80,23 @@ double yoke_ledger_open_list(yoke_ledger *l) {
 }
 
 void yoke_ledger_begin_list(yoke_ledger *l, double begin) {
-  const double seconds = yoke_clock_now() - begin;
+  l->list_end          = yoke_clock_now();
+  const double seconds = l->list_end - begin;
   l->step_lists += seconds;
   l->lists += (double)l->stride * seconds;
   memset(l->span, 0, (size_t)l->n_parts * sizeof *l->span);
   if (l->projection != NULL) yoke_projection_begin(l->projection);
 }
 
-void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke_task_times *t) {
-  const double     weight = (double)l->stride;
-  yoke_part_times *sum    = &l->parts[part];
+static void add_times(yoke_part_times *sum, double weight, const yoke_task_times *t) {
   sum->save += weight * (t->saved - t->begin);
   sum->solver += weight * (t->solved - t->saved);
   sum->exchange += weight * (t->end - t->solved);
+}
+
+void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke_task_times *t) {
+  add_times(&l->parts[part], (double)l->stride, t);
+  add_times(&l->own, (double)l->stride, t);
   l->span[part] = fmax(l->span[part], t->end - t->begin);
   ++l->n_tasks;
   if (l->projection == NULL) return;
@@ -105,6 +109,10 @@ void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke
                                              .saved   = t->saved,
                                              .solved  = t->solved,
                                              .end     = t->end});
+}
+
+void yoke_ledger_ranks(yoke_ledger *l, double done) {
+  l->own.exchange += (double)l->stride * fmax(l->list_end - done, 0.0);
 }
 
 void yoke_ledger_end_list(yoke_ledger *l) {

@@ -5,7 +5,7 @@
  *
  *   solver     integrations of subsystems
  *   save       copies of their states
- *   exchange   inputs made of coupling values, outputs read
+ *   exchange   inputs made of coupling values, outputs read; what other ranks tell behind a list of tasks, and the wait for it
  *   master     all else that a macro step takes on the thread that drives it
  *   output     samples and result files
  *   idle       of a subsystem: until the longest of the same list of tasks is done, had each one a worker */
@@ -31,12 +31,14 @@ typedef struct yoke_part_times {
 
 typedef struct yoke_ledger {
   int              n_parts;
-  yoke_part_times *parts;                /* [n_parts] */
+  yoke_part_times *parts;                /* [n_parts]; of parts on other ranks what these have told */
+  yoke_part_times  own;                  /* all tasks of this process, and its exchange with other ranks; no idle */
   double          *span;                 /* [n_parts] longest task of the present list [s] */
   double           steps, lists, output; /* all steps, the lists of tasks in them, all output [s] */
   /* the present step */
   bool             is_timed;
   double           step_begin, step_lists, step_lost; /* begin; its lists, and what the profile itself took [s] */
+  double           list_end;
   double           serial_begin; /* profile: clock of the thread where the part between lists begins [s] */
   int64_t          n_tasks;      /* of its lists */
   /* which ones are timed */
@@ -59,6 +61,8 @@ void yoke_ledger_end_step(yoke_ledger *ledger);
 double yoke_ledger_open_list(yoke_ledger *ledger);
 void   yoke_ledger_begin_list(yoke_ledger *ledger, double begin);
 void   yoke_ledger_task(yoke_ledger *ledger, int part, int variant, int job, const yoke_task_times *times);
+/* The tasks of this process were done at `done`; the rest of the list was exchange with other ranks. */
+void   yoke_ledger_ranks(yoke_ledger *ledger, double done);
 void   yoke_ledger_end_list(yoke_ledger *ledger);
 
 /* Around one sample. */

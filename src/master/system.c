@@ -429,6 +429,23 @@ const yoke_ledger *yoke_system_ledger(const yoke_system *system) {
   return system->ledger;
 }
 
+static void scale(yoke_part_times *part, double factor) {
+  part->solver *= factor;
+  part->save *= factor;
+  part->exchange *= factor;
+  part->idle *= factor;
+}
+
+/* They travel in seconds of the run, whatever each rank has timed. Ranks that do not work together any more learn it from what they do next. */
+void yoke_system_share_times(yoke_system *s, double factor) {
+  if (s->relay == NULL) return;
+  const int        n     = s->plan->n_parts;
+  yoke_part_times *parts = s->ledger->parts;
+  for (int i = 0; i < n; ++i) scale(&parts[i], factor);
+  yoke_relay_share(s->relay, s->owner, n, sizeof *parts, parts);
+  for (int i = 0; i < n; ++i) scale(&parts[i], factor > 0.0 ? 1.0 / factor : 0.0);
+}
+
 yoke_exec_use yoke_system_exec_use(const yoke_system *system) {
   return yoke_exec_used(system->exec);
 }

@@ -133,6 +133,8 @@ const yoke_step_choice *yoke_system_choice(const yoke_system *system);
 void                    yoke_system_counters(const yoke_system *system, yoke_counters *out); /* of all subsystems */
 void                    yoke_system_part_counters(const yoke_system *system, int part, yoke_counters *out);
 const yoke_ledger      *yoke_system_ledger(const yoke_system *system); /* where the time went */
+/* Collective: the ledger learns the times of parts on other ranks. What it has timed stands for `factor` times as much. */
+void                    yoke_system_share_times(yoke_system *system, double factor);
 yoke_exec_use           yoke_system_exec_use(const yoke_system *system);
 int                     yoke_system_n_workers(const yoke_system *system);
 const yoke_plan        *yoke_system_plan(const yoke_system *system);

@@ -162,6 +162,16 @@ void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void
   }
 }
 
+void yoke_relay_share(yoke_relay *relay, const int *owner, int n, size_t size, void *items) {
+  enum { SHARED_ITEMS = 3 };
+  if (yoke_comm_exchange(relay->comm, YOKE_COMM_SETUP, SHARED_ITEMS, items, (size_t)n * size) != YOKE_OK) return;
+  for (int i = 0; i < n; ++i) {
+    size_t               given;
+    const unsigned char *theirs = yoke_comm_block(relay->comm, owner[i], &given);
+    if (given == (size_t)n * size) memcpy((unsigned char *)items + (size_t)i * size, theirs + (size_t)i * size, size);
+  }
+}
+
 /* ---- one call ---- */
 
 yoke_status yoke_relay_begin(yoke_relay *relay, int owner, yoke_relay_call *call) {

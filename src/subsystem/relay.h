@@ -27,6 +27,9 @@ int         yoke_relay_rank(const yoke_relay *relay);
 void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void *user, int i), const yoke_cost *costs,
                     yoke_task task, void *user);
 
+/* Collective, outside of lists: item i of items [n], `size` bytes each, becomes that of rank owner[i]. Where ranks do not work together any more nothing changes. */
+void yoke_relay_share(yoke_relay *relay, const int *owner, int n, size_t size, void *items);
+
 /* The next list begins with these numbers, which are the same on all ranks, to the bit: where they are not the list ends the work of all. */
 void yoke_relay_expect(yoke_relay *relay, size_t n, const double *values);
 

@@ -52,6 +52,23 @@ static void idle_is_the_wait_for_the_longest(void **state) {
   yoke_ledger_destroy(&l);
 }
 
+/* Behind the tasks of this process. */
+static void waiting_for_other_ranks_is_exchange(void **state) {
+  yoke_ledger *l = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 2, false, &l), YOKE_OK);
+  yoke_ledger_begin_step(l);
+  add_list(l);
+  near(l->own.exchange, 0.3);
+  yoke_ledger_ranks(l, l->list_end - 0.5);
+  near(l->own.exchange, 0.8), near(l->own.solver, 0.9), near(l->own.save, 0.3);
+  near(l->parts[0].exchange + l->parts[1].exchange, 0.3);
+  yoke_ledger_ranks(l, l->list_end + 0.5);
+  near(l->own.exchange, 0.8);
+  yoke_ledger_end_step(l);
+  yoke_ledger_destroy(&l);
+}
+
 /* Empty steps are as short as can be: after the first ones few of them are timed, and these stand for all. */
 static void short_steps_are_timed_now_and_then(void **state) {
   enum { N = 100000 };
@@ -163,6 +180,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_of_tasks_are_added_up_by_class_and_part),
       cmocka_unit_test(idle_is_the_wait_for_the_longest),
+      cmocka_unit_test(waiting_for_other_ranks_is_exchange),
       cmocka_unit_test(short_steps_are_timed_now_and_then),
       cmocka_unit_test(a_profile_times_every_step),
       cmocka_unit_test(the_projection_counts_processor_time),

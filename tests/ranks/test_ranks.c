@@ -9,6 +9,7 @@
 #include "../folder.h"
 #include "../user/types.h"
 #include "world.h"
+#include <math.h>
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -480,6 +481,56 @@ static void the_record_of_a_simulation_is_written_by_the_first_rank(void **state
   world_end(&w, ranks);
 }
 
+/* ---- times ---- */
+
+enum { N_TIMED = 3 };
+
+typedef struct timed {
+  yoke_run_options options;
+  yoke_run_summary summary[N_TIMED];
+} timed;
+
+static yoke_status run_timed(world_rank *rank, void *user) {
+  timed *x = user;
+  return yoke_run(rank->ctx, &x->options, &x->summary[rank->rank]);
+}
+
+/* Classes are those of each process, and add up to its time; the times of a subsystem are those of the rank where it lives. */
+static void times_of_ranks_add_up_and_subsystems_have_those_of_their_owners(void **state) {
+  const fixture *f = *state;
+  char           path[128];
+  world          w;
+  world_rank     ranks[N_TIMED];
+  arguments      a;
+  timed          x;
+  double         of_ranks = 0.0, of_parts = 0.0;
+  read_arguments("run examples/chain-load.yaml --t-end 1e-5", &a);
+  x                      = (timed){.options = a.options};
+  x.options.size         = sizeof x.options;
+  x.options.profile_file = in_folder(f, "timeline.json", path);
+  for (int r = 0; r < N_TIMED; ++r) x.summary[r] = (yoke_run_summary){.size = sizeof x.summary[r]};
+  world_run(&w, N_TIMED, ranks, run_timed, &x);
+  for (int r = 0; r < N_TIMED; ++r) {
+    const yoke_run_summary *s = &x.summary[r];
+    const yoke_time_shares *t = &s->times;
+    assert_int_equal(ranks[r].status, YOKE_OK);
+    const double sum = t->solver + t->save + t->exchange + t->master + t->output + t->idle;
+    assert_true(fabs(sum - s->threads * s->wall_time) <= 1e-9 * sum);
+    assert_true(t->solver > 0.0 && t->exchange > 0.0);
+    assert_int_equal(s->has_projection, r == 0); /* rank 0 alone is profiled */
+    of_ranks += t->solver;
+    for (int i = 0; i < s->n_subsystems; ++i) {
+      const double mine = s->subsystem_times[i].solver, first = x.summary[0].subsystem_times[i].solver;
+      assert_true(mine > 0.0 && fabs(mine - first) <= 1e-9 * first);
+      of_parts += r == 0 ? mine : 0.0;
+    }
+  }
+  assert_true(fabs(of_ranks - of_parts) <= 1e-9 * of_parts);
+  assert_non_null(strstr(x.summary[0].threads_reason, "rank 0 of 3"));
+  for (int r = 0; r < N_TIMED; ++r) yoke_run_summary_release(&x.summary[r]);
+  world_end(&w, ranks);
+}
+
 /* ---- the hook ---- */
 
 /* The last rank seems to have another C library. */
@@ -622,6 +673,7 @@ int main(void) {
       TEST(snapshots_on_ranks_are_those_of_one_process),
       TEST(the_record_of_a_simulation_is_written_by_the_first_rank),
       TEST(ranks_that_cannot_be_are_refused),
+      TEST(times_of_ranks_add_up_and_subsystems_have_those_of_their_owners),
       TEST(machines_that_differ_are_refused_unless_that_is_allowed),
       TEST(ranks_with_different_models_are_refused),
       TEST(ranks_whose_numbers_differ_end_with_a_message),
