@@ -60,6 +60,26 @@ yoke_status yoke_graph_reset_joints(yoke_graph *g, yoke_context *ctx) {
   return refresh(g, ctx);
 }
 
+static yoke_status kick(yoke_graph *g, int i, bool *is_kicked, yoke_context *ctx) {
+  const graph_subsystem *s = &g->subsystems[i];
+  double                 times[2];
+  yoke_signal            signal;
+  *is_kicked = false;
+  if (s->subsystem->ops->reset == NULL || s->subsystem->ops->reset->kick == NULL) return YOKE_OK;
+  graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
+  return s->subsystem->ops->reset->kick(s->subsystem, g->scratch[0], s->accepted, &signal, is_kicked, ctx);
+}
+
+yoke_status yoke_graph_kick(yoke_graph *g, yoke_context *ctx) {
+  bool any = false;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    bool is_kicked;
+    YOKE_TRY(kick(g, i, &is_kicked, ctx));
+    any = any || is_kicked;
+  }
+  return any ? yoke_graph_reset_joints(g, ctx) : YOKE_OK;
+}
+
 /* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */
 static void forget(yoke_graph *g) {
   g->block->n_past = 1;

@@ -918,6 +918,10 @@ double yoke_expression_evaluate(const yoke_expression *expression, const double 
   return yoke_program_evaluate(expression->program, expression->n, variables, expression->n_variables, gradient);
 }
 
+double yoke_expression_second(const yoke_expression *expression, double x, double *first, double *second) {
+  return yoke_program_second(expression->program, expression->n, x, first, second);
+}
+
 bool yoke_expression_is_constant(const yoke_expression *expression) {
   return expression->n_variables == 0;
 }

@@ -78,6 +78,9 @@ const int *yoke_expression_variables(const yoke_expression *expression);
  * with respect to the k-th of yoke_expression_variables. No allocation; safe from many threads. */
 double yoke_expression_evaluate(const yoke_expression *expression, const double *variables, double *gradient);
 
+/* Value of an expression of one variable, or of none, at x, with its first two derivatives. Where there is none: as above. */
+double yoke_expression_second(const yoke_expression *expression, double x, double *first, double *second);
+
 /* On which sides of its jumps (step, sign, floor, ceil, mod, comparisons, conditions) it lies at `variables`: a checksum, continued from `sum`, that
  * differs where one side differs. What depends on variable `time` alone does not count, nor do kinks. Can it jump at all? */
 uint64_t yoke_expression_branch(uint64_t sum, const yoke_expression *expression, const double *variables, int time);

@@ -1,4 +1,4 @@
-/* Program of an expression: values, partial derivatives, and the two sweeps of the stack machine. */
+/* Program of an expression: values, partial derivatives, and the sweeps of the stack machine. */
 #include "frames/expression_program.h"
 
 #include <math.h>
@@ -101,6 +101,27 @@ static double unary_slope(int op, int n, double a, double y) {
   }
 }
 
+/* d2y/da2 of y = op(a); 0 at kinks and jumps. */
+static double unary_curvature(int op, int n, double a, double y) {
+  switch (op) {
+  case YOKE_OP_POWER_INTEGER: return n == 0 || n == 1 ? 0.0 : (double)n * ((double)n - 1.0) * power_integer(a, n - 2);
+  case YOKE_OP_SIN:
+  case YOKE_OP_COS: return -y;
+  case YOKE_OP_TAN: return 2.0 * y * (1.0 + y * y);
+  case YOKE_OP_ASIN: return a / pow((1.0 - a) * (1.0 + a), 1.5);
+  case YOKE_OP_ACOS: return -a / pow((1.0 - a) * (1.0 + a), 1.5);
+  case YOKE_OP_ATAN: return -2.0 * a / ((1.0 + a * a) * (1.0 + a * a));
+  case YOKE_OP_SINH:
+  case YOKE_OP_COSH:
+  case YOKE_OP_EXP: return y;
+  case YOKE_OP_TANH: return -2.0 * y * (1.0 - y) * (1.0 + y);
+  case YOKE_OP_LOG:
+  case YOKE_OP_LOG10: return -unary_slope(op, n, a, y) / a;
+  case YOKE_OP_SQRT: return -0.25 / (a * y);
+  default: return 0.0;
+  }
+}
+
 double yoke_opcode_binary(int op, double a, double b) {
   switch (op) {
   case YOKE_OP_ADD: return a + b;
@@ -157,6 +178,42 @@ static void binary_slopes(int op, double a, double b, double y, double *y_a, dou
   case YOKE_OP_HOLD: *(isnan(b) ? y_a : y_b) = 1.0; break;
   default: break;
   }
+}
+
+typedef struct curvature {
+  double aa, ab, bb;
+} curvature;
+
+/* Second derivatives of a^b, the limits 0 where a factor vanishes. */
+static curvature power_curvature(double a, double b, double y) {
+  const double ln = log(a);
+  curvature    c  = {.aa = b == 0.0 || b == 1.0 ? 0.0 : b * (b - 1.0) * pow(a, b - 2.0)};
+  if (y != 0.0) {
+    c.ab = (1.0 + b * ln) * (y / a);
+    c.bb = y * ln * ln;
+  }
+  return c;
+}
+
+/* Second derivatives of y = op(a, b). */
+static curvature binary_curvature(int op, double a, double b, double y) {
+  switch (op) {
+  case YOKE_OP_MULTIPLY: return (curvature){.ab = 1.0};
+  case YOKE_OP_DIVIDE: return (curvature){.ab = -1.0 / b / b, .bb = 2.0 * y / b / b};
+  case YOKE_OP_POWER: return power_curvature(a, b, y);
+  case YOKE_OP_ATAN2: {
+    const double r = hypot(a, b), ra = a / r, rb = b / r;
+    if (!(r > 0.0)) break;
+    return (curvature){-2.0 * ra * rb / r / r, (ra - rb) * (ra + rb) / r / r, 2.0 * ra * rb / r / r};
+  }
+  case YOKE_OP_HYPOT: {
+    const double ya = a / y, yb = b / y;
+    if (!(y > 0.0)) break;
+    return (curvature){yb * yb / y, -ya * yb / y, ya * ya / y};
+  }
+  default: break;
+  }
+  return (curvature){.aa = 0.0};
 }
 
 /* Chain rule term: what does not depend on the variable (d = 0) or has no weight adds nothing, even where the
@@ -236,4 +293,50 @@ double yoke_program_evaluate(const yoke_instruction *program, int n, const doubl
         sweep_gradient(program, n, variables, first, rest < GRADIENT_CHUNK ? rest : GRADIENT_CHUNK, gradient + first);
   }
   return value;
+}
+
+typedef struct taylor {
+  double y, first, second;
+} taylor;
+
+static taylor unary_taylor(const yoke_instruction *in, taylor a) {
+  const double y = yoke_opcode_unary(in->op, in->number, a.y), slope = unary_slope(in->op, in->number, a.y, y);
+  return (taylor){y, chain(slope, a.first),
+                  chain(slope, a.second) + chain(unary_curvature(in->op, in->number, a.y, y), a.first * a.first)};
+}
+
+static taylor binary_taylor(int op, taylor a, taylor b) {
+  const double    y = yoke_opcode_binary(op, a.y, b.y);
+  const curvature c = binary_curvature(op, a.y, b.y, y);
+  double          y_a, y_b;
+  binary_slopes(op, a.y, b.y, y, &y_a, &y_b);
+  return (taylor){y, chain(y_a, a.first) + chain(y_b, b.first),
+                  chain(y_a, a.second) + chain(y_b, b.second) + chain(c.aa, a.first * a.first) +
+                      2.0 * chain(c.ab, a.first * b.first) + chain(c.bb, b.first * b.first)};
+}
+
+double yoke_program_second(const yoke_instruction *program, int n, double x, double *first, double *second) {
+  taylor s[YOKE_PROGRAM_STACK];
+  int    top = -1;
+  for (int i = 0; i < n; ++i) {
+    const yoke_instruction *in = &program[i];
+    if (in->op == YOKE_OP_CONSTANT) {
+      s[++top] = (taylor){.y = in->u.value};
+    } else if (in->op == YOKE_OP_VARIABLE) {
+      s[++top] = (taylor){.y = x, .first = 1.0};
+    } else if (takes_one(in->op)) {
+      s[top] = unary_taylor(in, s[top]);
+    } else if (takes_two(in->op)) {
+      --top;
+      s[top] = binary_taylor(in->op, s[top], s[top + 1]);
+    } else {
+      top -= 2;
+      const taylor *a = &s[top + 1], *b = &s[top + 2];
+      const double  share = share_of(in->op, (const double[]){s[top].y, a->y, b->y});
+      s[top] = (taylor){mix(share, a->y, b->y), mix(share, a->first, b->first), mix(share, a->second, b->second)};
+    }
+  }
+  *first  = s[0].first;
+  *second = s[0].second;
+  return s[0].y;
 }

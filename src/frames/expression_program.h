@@ -86,4 +86,7 @@ double yoke_opcode_binary(int op, double a, double b);
 double yoke_program_evaluate(const yoke_instruction *program, int n, const double *variables, int n_variables,
                              double *gradient);
 
+/* Value of the program [n] of one variable x, and its first two derivatives by x. */
+double yoke_program_second(const yoke_instruction *program, int n, double x, double *first, double *second);
+
 #endif

@@ -250,6 +250,22 @@ static double right_of_jump(const yoke_equations *e, double t) {
   return t + fmax(NEAR_JUMP * fabs(t), DBL_MIN);
 }
 
+static double before_jump(double t) {
+  return t - NEAR_JUMP * fabs(t);
+}
+
+bool yoke_integrator_is_kicked(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  const yoke_equations *e = integrator->equations;
+  if (e->n_motions == 0 || e->ops->is_kicked == NULL || e->switches == NULL) return false;
+  if (!yoke_switches_jump_at(e->switches, state->t)) return false;
+  return e->ops->is_kicked(e->self, before_jump(state->t), right_of_jump(e, state->t));
+}
+
+double yoke_integrator_motions_at(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  if (!yoke_integrator_is_kicked(integrator, state)) return state->t;
+  return state->t_prev == state->t ? right_of_jump(integrator->equations, state->t) : before_jump(state->t);
+}
+
 /* ---- start and reset ---- */
 
 /* `u` NULL stands for no inputs. */
@@ -327,8 +343,14 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
 
 static yoke_status tell_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                const yoke_signal *u, bool was_reset, yoke_context *ctx) {
-  const double t            = state->t;
-  state->t                  = right_of_jump(integrator->equations, t);
+  const yoke_equations *e = integrator->equations;
+  const double          t = state->t, behind = right_of_jump(e, t);
+  if (yoke_integrator_is_kicked(integrator, state)) {
+    double *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
+    YOKE_TRY(e->ops->kick(e->self, scratch, before_jump(t), behind, q, v));
+    was_reset = true;
+  }
+  state->t                  = behind;
   state->t_prev             = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
   yoke_status status        = make_consistent(integrator, scratch, state, u, was_reset, ctx);
   const bool  is_consistent = status == YOKE_OK;

@@ -177,6 +177,10 @@ void        yoke_integrator_interpolate(const yoke_integrator *integrator, const
                                         double *q, double *v);
 /* Was anybody to look into the last step (t_look)? Else only its end is known. */
 bool        yoke_integrator_has_inside(const yoke_integrator_state *state);
+/* Does a prescribed motion or its rate jump where the state is? Then `disturb`, or the next step, takes q and v across by a kick. */
+bool        yoke_integrator_is_kicked(const yoke_integrator *integrator, const yoke_integrator_state *state);
+/* When motions have the limits that q and v follow: state->t, or shortly before or behind it at a kick that is to come or is over. */
+double      yoke_integrator_motions_at(const yoke_integrator *integrator, const yoke_integrator_state *state);
 /* q, v changed from outside: project, recompute a and lambda, tell the method. */
 yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const double *q, const double *v, const yoke_signal *u, yoke_context *ctx);

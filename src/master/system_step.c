@@ -51,7 +51,9 @@ static yoke_status finish_step(yoke_system *s, yoke_point_kind kind, bool is_sho
   /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
   /* behind a jump the couplings go on from the right-hand limit */
-  return yoke_switches_jump_at(&s->plan->switches, yoke_graph_t(s->graph)) ? system_restart(s, ctx) : YOKE_OK;
+  if (!yoke_switches_jump_at(&s->plan->switches, yoke_graph_t(s->graph))) return YOKE_OK;
+  YOKE_TRY(yoke_graph_kick(s->graph, ctx));
+  return system_restart(s, ctx);
 }
 
 static yoke_status step_controlled(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {

@@ -163,6 +163,10 @@ typedef struct yoke_equations_ops {
                  double *value);
   /* Prescribed motions of joint coordinates [n_motions] at t; they are part of g. Optional with n_motions = 0. */
   void (*motions)(const void *self, double t, double *value);
+  /* Does one of them, or its rate, jump between `before` and `behind`, shortly before and behind a break? Then `kick` takes q and v across: as
+   * impulses in the joints do, whose work is counted. Both with n_motions > 0, or NULL. */
+  bool (*is_kicked)(const void *self, double before, double behind);
+  yoke_status (*kick)(const void *self, void *work, double before, double behind, double *q, double *v);
   /* Time points where the right-hand side is not smooth: the first strictly after t, or +infinity. NULL: none. */
   double (*next_break)(const void *self, double t);
 } yoke_equations_ops;

@@ -634,10 +634,12 @@ static const yoke_equations_ops multibody_ops = {
     .dae_rhs          = mb_dae_rhs,
     .dae_jacobian     = mb_dae_jacobian,
     MULTIBODY_TANGENTS,
-    .energy  = mb_energy,
-    .linear  = mb_linear,
-    .motions = mb_motions,
-    .events  = mb_events,
+    .energy    = mb_energy,
+    .linear    = mb_linear,
+    .motions   = mb_motions,
+    .is_kicked = mb_is_kicked,
+    .kick      = mb_kick,
+    .events    = mb_events,
 };
 
 static void mb_normalise(const void *self, double *q) {
@@ -661,10 +663,12 @@ static const yoke_equations_ops spatial_ops = {
     .dae_rhs          = mb_dae_rhs,
     .dae_jacobian     = mb_dae_jacobian,
     MULTIBODY_TANGENTS,
-    .energy  = mb_energy,
-    .linear  = mb_linear,
-    .motions = mb_motions,
-    .events  = mb_events,
+    .energy    = mb_energy,
+    .linear    = mb_linear,
+    .motions   = mb_motions,
+    .is_kicked = mb_is_kicked,
+    .kick      = mb_kick,
+    .events    = mb_events,
 };
 
 /* A chain and nothing else, wanted without quadratures: its own equations are faster. */

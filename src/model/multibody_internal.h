@@ -584,6 +584,8 @@ void        mb_blame(const void *self, void *work, double t, const double *q, co
 void        mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
 yoke_status mb_linear(const void *self, void *work, double *A, double *B, double *b);
 void        mb_motions(const void *self, double t, double *value);
+bool        mb_is_kicked(const void *self, double before, double behind);
+yoke_status mb_kick(const void *self, void *work, double before, double behind, double *q, double *v);
 void        mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                       double *value);
 

@@ -218,20 +218,8 @@ void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, d
 
 /* ---- constraints ---- */
 
-static double motion_slope(const mb_joint *joint, double t) {
-  double rate = 0.0;
-  if (yoke_expression_n_variables(joint->motion) > 0) yoke_expression_evaluate(joint->motion, &t, &rate);
-  return rate;
-}
-
 void mb_motion(const mb_joint *joint, double t, double *value, double *rate, double *second) {
-  *value = yoke_expression_evaluate(joint->motion, &t, NULL);
-  *rate  = motion_slope(joint, t);
-  /* Fourth-order difference of the exact first derivative; error about 1e-12 |m'| + 3e-18 |m^(6)|. */
-  const double h = 1e-4;
-  *second        = (8.0 * (motion_slope(joint, t + h) - motion_slope(joint, t - h)) -
-             (motion_slope(joint, t + 2.0 * h) - motion_slope(joint, t - 2.0 * h))) /
-            (12.0 * h);
+  *value = yoke_expression_second(joint->motion, t, rate, second);
 }
 
 void mb_motions(const void *self, double t, double *value) {

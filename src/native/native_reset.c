@@ -15,7 +15,7 @@ static yoke_status push(const yoke_subsystem *subsystem, void *scratch, void *st
                         const yoke_port_row *rows, const double *move, const double *kick) {
   const native         *n = subsystem->self;
   const yoke_equations *e = &n->equations;
-  const double          t = ((const yoke_integrator_state *)state)->t;
+  const double          t = yoke_integrator_motions_at(n->integrator, state);
   double               *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   double               *dv = native_doubles(scratch, n->at_a);
   if (move != NULL) {
@@ -41,6 +41,13 @@ static yoke_status reset(const yoke_subsystem *subsystem, void *scratch, void *s
   return native_begin_jumps(n, scratch, head, u, ctx);
 }
 
+static yoke_status kick(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                        bool *is_kicked, yoke_context *ctx) {
+  const native *n = subsystem->self;
+  *is_kicked      = yoke_integrator_is_kicked(n->integrator, state);
+  return *is_kicked ? yoke_integrator_disturb(n->integrator, scratch, state, u, ctx) : YOKE_OK;
+}
+
 static void motions(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y) {
   const native      *n   = subsystem->self;
   const native_point own = native_own_point(n, state);
@@ -61,7 +68,7 @@ static void account(const yoke_subsystem *subsystem, void *scratch, void *state,
 }
 
 const yoke_reset_ops native_resets = {
-    .account = account, .row_response = row_response, .push = push, .reset = reset, .motions = motions};
+    .account = account, .row_response = row_response, .push = push, .reset = reset, .kick = kick, .motions = motions};
 
 /* ---- the state as a vector: q without quadratures, then v ---- */
 

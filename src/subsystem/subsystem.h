@@ -179,6 +179,10 @@ typedef struct yoke_reset_ops {
   /* The pushes are over, the solver takes the state as a new one; u as at the end of the step that led here. */
   yoke_status (*reset)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
                        yoke_context *ctx);
+  /* Prescribed motions of its own that jump at the state's time, or whose rates do, take the state across; *is_kicked: is there one? u as for
+   * `reset`. NULL: there is none. */
+  yoke_status (*kick)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                      bool *is_kicked, yoke_context *ctx);
   /* Positions and velocities of the state itself over those that `output` wrote into y, where an input gives a port its motion. NULL:
    * `output` shows the state's own. */
   void (*motions)(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y);

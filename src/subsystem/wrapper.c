@@ -109,6 +109,14 @@ static yoke_status pass_reset(const yoke_subsystem *s, void *scratch, void *stat
   return s->inner->ops->reset->reset(s->inner, scratch, yoke_wrapper_state(s, state), u, ctx);
 }
 
+static yoke_status pass_kick(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u, bool *is_kicked,
+                             yoke_context *ctx) {
+  const yoke_reset_ops *inner = s->inner->ops->reset;
+  *is_kicked                  = false;
+  if (inner->kick == NULL) return YOKE_OK;
+  return inner->kick(s->inner, scratch, yoke_wrapper_state(s, state), u, is_kicked, ctx);
+}
+
 static void pass_motions(const yoke_subsystem *s, void *scratch, const void *state, double *y) {
   const yoke_reset_ops *inner = s->inner->ops->reset;
   if (inner->motions != NULL) inner->motions(s->inner, scratch, yoke_wrapper_state_seen(s, state), y);
@@ -150,6 +158,7 @@ static const yoke_wrapper pass = {
     .reset    = {.row_response = pass_row_response,
                  .push         = pass_push,
                  .reset        = pass_reset,
+                 .kick         = pass_kick,
                  .motions      = pass_motions,
                  .account      = pass_account},
     .linear   = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},

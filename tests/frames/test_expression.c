@@ -259,6 +259,50 @@ static void derivatives_agree_with_differences(void **state) {
   for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) expect_gradient(list[k], v, 1e-9);
 }
 
+/* Second derivatives are differences of first ones. */
+static void second_derivatives_agree_with_differences(void **state) {
+  (void)state;
+  static const char *const list[] = {"3",
+                                     "-x",
+                                     "x^2 + x^-3*x^1*x^0",
+                                     "x^2.5",
+                                     "x^x",
+                                     "2^x",
+                                     "sin(x)*cos(x^2)",
+                                     "tan(x)/x",
+                                     "asin(x/3)*acos(x^2/4)",
+                                     "atan(x^2)",
+                                     "sinh(x) - cosh(2*x)",
+                                     "tanh(3*x)",
+                                     "exp(-x)*log(x)",
+                                     "log10(x)/sqrt(x)",
+                                     "abs(x - 10)^3",
+                                     "sign(x)*x^2 + step(x)*x^3",
+                                     "atan2(x^2, 1 - x)",
+                                     "hypot(x^2, 3*x - 1)",
+                                     "min(x^2, 3)*max(x^3, 1)",
+                                     "mod(x^2, 0.7)",
+                                     "floor(x)*x^2",
+                                     "if(x > 1, x^2, x^3)",
+                                     "(x > 1)*x^2"};
+  const double             h      = 1e-5;
+  for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
+    yoke_expression *e = compile(list[k]);
+    for (double x = 0.31; x < 1.6; x += 0.4) {
+      double       first, second, before, behind, unused, v[N_VALUES];
+      const double value = yoke_expression_second(e, x, &first, &second);
+      for (int i = 0; i < N_VALUES; ++i) v[i] = x;
+      assert_true(value == yoke_expression_evaluate(e, v, NULL));
+      (void)yoke_expression_second(e, x - h, &before, &unused);
+      (void)yoke_expression_second(e, x + h, &behind, &unused);
+      const double expected = (behind - before) / (2.0 * h);
+      if (!(fabs(second - expected) <= 1e-6 * (1.0 + fabs(expected))))
+        fail_msg("%s at %g: second derivative %.15g, by differences %.15g", list[k], x, second, expected);
+    }
+    yoke_expression_destroy(&e);
+  }
+}
+
 /* A random formula of smooth operations whose values stay of order one. */
 static void write_random(uint64_t *seed, int depth, char *text, size_t size) {
   static const char *const leaf[] = {"x", "y", "z", "t", "0.7", "l", "rod[i].x", "pi"};
@@ -678,6 +722,7 @@ int main(void) {
       cmocka_unit_test(variables_are_listed_once_and_sorted),
       cmocka_unit_test(what_is_not_taken_has_no_influence),
       cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(second_derivatives_agree_with_differences),
       cmocka_unit_test(derivatives_of_random_formulas_agree_with_differences),
       cmocka_unit_test(gradients_of_many_variables_are_complete),
       cmocka_unit_test(slopes_at_zero_are_finite_where_they_exist),

@@ -1,0 +1,96 @@
+/* Prescribed motions: their accelerations, where these jump, and where their rates do. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "cosimulate.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static const char *const solvers[] = {"auto", "dopri5", "abm", "radau5", "bdf"};
+
+static const char shaker[] = "yoke: 1\n"
+                             "t_end: 1e-4\n"
+                             "bodies: {table: {kind: planar, mass: 2, inertia: 1}}\n"
+                             "connections:\n"
+                             "  drive: {kind: translational, between: [ground, table], axis: [1, 0, 0],\n"
+                             "          motion: 1e-6*sin(1e5*t)}\n";
+
+static void a_fast_motion_has_its_acceleration(void **state) {
+  (void)state;
+  for (size_t k = 0; k < COUNT(solvers); ++k) {
+    char sets[100];
+    snprintf(sets, sizeof sets, "solvers.default={kind: %s, rtol: 1e-9}", solvers[k]);
+    cosim c = cosim_done_monolithic(shaker, sets, 0.0);
+    CHECK_NEAR(cosim_value(&c, "table.ax"), -1e4 * sin(10.0), 1e-7);
+    cosim_close(&c);
+  }
+}
+
+/* A cart that is driven, and a rod that hangs on it. */
+#define CART(MOTION)                                                                                                   \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 1\n"                                                                                                         \
+  "bodies:\n"                                                                                                          \
+  "  cart: {kind: planar, mass: 2, inertia: 1}\n"                                                                      \
+  "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0, -0.5], frames: {top: [0, 0.5]}}\n"                       \
+  "connections:\n"                                                                                                     \
+  "  drive: {kind: translational, between: [ground, cart], axis: [1, 0, 0], motion: '" MOTION "'}\n"                   \
+  "  hinge: {kind: revolute, between: [cart, rod.top]}\n"                                                              \
+  "split: {a: [cart], b: [rod]}\n"
+
+static void joints_feel_an_acceleration_that_jumps_from_there_on(void **state) {
+  (void)state;
+  static const char model[] = CART("max(0, t - 0.5)^2");
+  static const char whole[] = "solvers.default.rtol=1e-10";
+  static const char split[] = "solvers.default.rtol=1e-10;cosimulation.step=2e-3";
+  cosim             a = cosim_done_monolithic(model, whole, 0.0), b = cosim_done(model, split, 0.0);
+  CHECK_NEAR(cosim_value(&b, "rod.angle"), cosim_value(&a, "rod.angle"), 1e-8);
+  CHECK_NEAR(cosim_value(&b, "hinge.force[1]"), cosim_value(&a, "hinge.force[1]"), 1e-4);
+  cosim_close(&a);
+  cosim_close(&b);
+}
+
+/* The cart goes from rest to 1 m/s at 0.5 s: the impulse on the top of the rod, a = 0.5 m above its centre of mass, gives it the angular velocity
+ * m a / (I + m a^2), with which it goes on turning about the cart. */
+static void expect_kick(const char *model, const char *sets, bool as_a_whole, double limit) {
+  const double omega = -0.5 / 0.35, angle = 0.5 * omega;
+  cosim        c = as_a_whole ? cosim_done_monolithic(model, sets, 0.0) : cosim_done(model, sets, 0.0);
+  CHECK_NEAR(cosim_value(&c, "rod.omega"), omega, limit);
+  CHECK_NEAR(cosim_value(&c, "rod.angle"), angle, limit);
+  CHECK_NEAR(cosim_value(&c, "rod.x"), 0.5 + 0.5 * sin(angle), limit);
+  CHECK_NEAR(cosim_value(&c, "total.balance"), 0.0, limit);
+  cosim_close(&c);
+}
+
+static void a_rate_that_jumps_kicks_what_hangs_on_it(void **state) {
+  (void)state;
+  for (size_t k = 0; k < COUNT(solvers); ++k) {
+    char sets[100];
+    snprintf(sets, sizeof sets, "solvers.default={kind: %s, rtol: 1e-9}", solvers[k]);
+    expect_kick(CART("max(0, t - 0.5)"), sets, true, 1e-6);
+    expect_kick(CART("(t - 0.5)*step(t - 0.5)"), sets, true, 1e-6);
+  }
+}
+
+static void a_rate_that_jumps_kicks_across_the_split(void **state) {
+  (void)state;
+  static const char *const methods[] = {
+      "cosimulation.energy=monitor", "cosimulation={step: 5e-3, energy: monitor}",
+      "cosimulation={step: 5e-3, energy: monitor, scheme: implicit, order: 2}",
+      "cosimulation={step: 5e-3, energy: monitor, couplings: {formulation: projection}}"};
+  for (size_t k = 0; k < COUNT(methods); ++k) expect_kick(CART("max(0, t - 0.5)"), methods[k], false, 2e-3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_fast_motion_has_its_acceleration),
+      cmocka_unit_test(joints_feel_an_acceleration_that_jumps_from_there_on),
+      cmocka_unit_test(a_rate_that_jumps_kicks_what_hangs_on_it),
+      cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
