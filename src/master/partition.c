@@ -251,10 +251,11 @@ static void number_parts(body_graph *g, const yoke_model *model, int first, int 
 static yoke_status divide_groups(yoke_context *ctx, const yoke_model *model, body_graph *g, int first, int n_parts) {
   if (n_parts == 0 && g->n_groups == 0) return YOKE_OK;
   if (g->n_groups < n_parts) {
-    return yoke_fail(ctx, YOKE_E_USAGE,
-                     "%d parts asked for, but the model has only %d %s of bodies that are not held together by rigid "
-                     "joints or loads; give a joint `stiffness` to make it flexible",
-                     first + n_parts, first + g->n_groups, first + g->n_groups == 1 ? "group" : "groups");
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "the model cannot be split into %d parts, it has only %d %s of bodies that are not held together by rigid "
+        "joints or loads; give a joint `stiffness` to make it flexible",
+        first + n_parts, first + g->n_groups, first + g->n_groups == 1 ? "group" : "groups");
   }
   int *cost = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *cost);
   int *size = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *size);

@@ -126,6 +126,8 @@ static void split_auto_refuses_what_it_cannot_use(void **state) {
   assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n 2 --threads 2"), 2);
   assert_int_equal(yoke(f, "split examples/chain-conv.yaml -n auto --threads 0"), 2);
   assert_int_equal(yoke(f, "split examples/pendulum.yaml -n auto"), 2); /* nothing can be cut */
+  assert_null(strstr(f->err, "asked for"));                             /* nobody asked for 2 parts */
+  assert_non_null(strstr(f->err, "cannot be split into 2 parts, it has only 1 group"));
 }
 
 int main(void) {
