@@ -2,6 +2,7 @@
 #include "model/assembly_rows.h"
 #include "model/redundancy.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -293,12 +294,17 @@ static yoke_status solve_velocities(search *s, const double *q, double *v) {
                    text);
 }
 
+/* Motions whose rates jump at the start have those behind it. */
+static double start_of_motions(const yoke_model *model, const yoke_equations *e) {
+  return e->n_motions > 0 ? model->t_start + fmax(2e-14 * fabs(model->t_start), DBL_MIN) : model->t_start;
+}
+
 /* The start of compiled equations. out->left_out becomes set: they are to be compiled again without these rows. */
 static yoke_status solve(yoke_context *ctx, const yoke_model *model, const bool *is_cut, const yoke_multibody *mb,
                          const yoke_equations *e, void *work, yoke_assembly *out) {
   search s = {.ctx = ctx, .is_cut = is_cut, .may_leave_out = out->left_out == NULL};
   yoke_multibody_initial_guess(mb, out->q, out->v);
-  YOKE_TRY(yoke_assembly_rows_create(ctx, model, mb, e, work, model->t_start, out->q, out->v, &s.rows));
+  YOKE_TRY(yoke_assembly_rows_create(ctx, model, mb, e, work, start_of_motions(model, e), out->q, out->v, &s.rows));
   yoke_status status = YOKE_OK;
   if (s.rows.n_rows > 0) {
     s.guess = yoke_arena_copy(&s.rows.arena, out->q, (size_t)e->nq, sizeof *s.guess);

@@ -85,12 +85,22 @@ static void a_rate_that_jumps_kicks_across_the_split(void **state) {
   for (size_t k = 0; k < COUNT(methods); ++k) expect_kick(CART("max(0, t - 0.5)"), methods[k], false, 2e-3);
 }
 
+static void a_rate_that_jumps_at_the_start_is_that_behind_it(void **state) {
+  (void)state;
+  cosim a = cosim_done_monolithic(CART("abs(t)"), NULL, 0.0), b = cosim_done(CART("abs(t)"), NULL, 0.0);
+  CHECK_NEAR(cosim_value(&a, "cart.vx"), 1.0, 1e-12);
+  CHECK_NEAR(cosim_value(&b, "rod.x"), cosim_value(&a, "rod.x"), 1e-4);
+  cosim_close(&a);
+  cosim_close(&b);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_fast_motion_has_its_acceleration),
       cmocka_unit_test(joints_feel_an_acceleration_that_jumps_from_there_on),
       cmocka_unit_test(a_rate_that_jumps_kicks_what_hangs_on_it),
       cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
+      cmocka_unit_test(a_rate_that_jumps_at_the_start_is_that_behind_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
