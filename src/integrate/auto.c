@@ -22,6 +22,7 @@
 #include "integrate/methods.h"
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,22 +58,29 @@ typedef struct auto_self {
   size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
   size_t          zq, zv;                        /* offsets of the power vector in the state */
 } auto_self;
+_Static_assert(offsetof(auto_self, explicit_method.options.first_step) <= 128,
+               "an explicit step reads two cache lines");
 
+/* One cache line: every copy of a state takes it along. */
 typedef struct auto_own {
-  double  rho;          /* spectral radius, last estimate [1/s] */
-  int32_t wants_switch; /* 1 + the method that it wants; 0: none */
-  int32_t steps_since_check, n_checks, has_vector;
-  int32_t limited; /* steps of late that ended at a stop (SHORT: less those that did not) */
+  double rho; /* spectral radius, last estimate [1/s] */
   /* Where the last check was, or (explicit) where stability began to be the limit: time and cost so far. */
-  double  t_check, cost_check;
-  double  rho_first; /* at the first check of an implicit phase */
-  double  loss;      /* cost of the implicit phase beyond that of explicit steps */
-  /* These outlive a change of method: */
+  double t_check, cost_check;
+  double rho_first; /* at the first check of an implicit phase */
+  double loss;      /* cost of the implicit phase beyond that of explicit steps */
+  double
+          explicit_cost; /* of the last explicit phase, where stability was the limit [evaluations per second]; it, patience_factor,
+                          * is_forced and n_short outlive a change of method */
+  int32_t n_checks;
   int32_t patience_factor; /* 0 means 1; grows when the implicit method did not pay */
-  int32_t is_forced;       /* the explicit method could not go on: what it had cost plays no part */
-  int32_t n_short;         /* times that the method of low order was too slow */
-  double  explicit_cost;   /* of the last explicit phase, where stability was the limit [evaluations per second] */
+  int8_t  wants_switch;    /* 1 + the method that it wants; 0: none */
+  int8_t  steps_since_check;
+  int8_t  limited; /* steps of late that ended at a stop (SHORT: less those that did not) */
+  int8_t  n_short; /* times that the method of low order was too slow */
+  int8_t  has_vector;
+  int8_t  is_forced; /* the explicit method could not go on: what it had cost plays no part */
 } auto_own;
+_Static_assert(sizeof(auto_own) <= 64, "one cache line");
 
 static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self = integrator->self;
@@ -234,8 +242,10 @@ static yoke_status estimate_radius(const yoke_integrator *integrator, void *scra
 
 /* Of the run so far, in evaluations of f. */
 static double cost_of(const auto_self *self, const yoke_integrator_state *state) {
-  return (double)state->counters.evaluations + self->iteration_cost * (double)state->counters.iterations +
-         self->factor_cost * (double)state->counters.factorings;
+  const yoke_counts *n = &state->counters;
+  if (n->iterations == 0 && n->factorings == 0) return (double)n->evaluations;
+  return (double)n->evaluations + self->iteration_cost * (double)n->iterations +
+         self->factor_cost * (double)n->factorings;
 }
 
 static void begin_window(const auto_self *self, const yoke_integrator_state *state, auto_own *own) {
@@ -287,10 +297,12 @@ static void judge_length(const yoke_integrator *integrator, const yoke_integrato
   if (!self->has_short || own->wants_switch) return;
   if (state->method == EXPLICIT) {
     const bool is_short = is_limited && own->n_short < MOST_SHORT && state->h > LIMITED * (state->t - state->t_prev);
-    own->limited        = is_short ? own->limited + 1 : 0;
+    own->limited        = (int8_t)(is_short ? own->limited + 1 : 0);
     if (own->limited >= LIMITED_STEPS) own->wants_switch = 1 + SHORT;
   } else { /* two steps from stop to stop cost what one of high order costs */
-    own->limited = is_limited ? (own->limited < LIMITED_STEPS ? own->limited + 1 : own->limited) : own->limited - 1;
+    own->limited = (int8_t)(!is_limited                    ? own->limited - 1
+                            : own->limited < LIMITED_STEPS ? own->limited + 1
+                                                           : own->limited);
     if (own->limited > -LIMITED_STEPS) return;
     ++own->n_short;
     own->wants_switch = 1 + EXPLICIT;
@@ -359,8 +371,8 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   if (wanted) YOKE_TRY(turn(integrator, scratch, state, u, wanted - 1, ctx));
 
   const yoke_integrator *method = at_work(integrator, state);
-  const bool  may_turn = state->method != IMPLICIT && self->has_implicit && !(integrator->options.fixed_step > 0);
-  yoke_status status   = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
+  const bool  may_turn          = state->method != IMPLICIT && self->has_implicit && !(method->options.fixed_step > 0);
+  yoke_status status            = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
   if (may_turn && (status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_UNSTABLE)) {
     own_of(integrator, state)->is_forced = 1;
     YOKE_TRY(turn(integrator, scratch, state, u, IMPLICIT, ctx));

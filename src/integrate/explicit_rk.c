@@ -4,6 +4,7 @@
 #include "integrate/bridge.h"
 #include "integrate/explicit.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +26,16 @@ typedef struct rk_self {
   int               n_stages; /* with those of dense output */
   int               n_terms;  /* of all rows */
   /* offsets in the scratch */
-  size_t            work, u, q_stage, v_stage, temp, lambda;
+  size_t            work, u, q_stage, v_stage, temp;
   size_t            k, k_v, k_next; /* k_q of stage 1; from a k_q to its k_v, and to the k_q of the next stage */
   size_t            start_aside;    /* the values at the start of a step that nobody looks into */
+  size_t            v0, a0;         /* from the start on, which is q0 */
+  size_t            size_plain;     /* bytes of a state without what dense output needs */
+  size_t            lambda, qdot0;  /* likewise, where there are any */
   /* offsets behind yoke_integrator_own */
   size_t            qdot;
-  size_t            start;          /* the same of other steps */
-  size_t            v0, qdot0, a0;  /* from the start on, which is q0 */
-  size_t            size_plain;     /* bytes of a state without what dense output needs */
-  size_t            size_cubic;     /* without d */
+  size_t            start;          /* the same as start_aside of other steps */
+  size_t            size_cubic;     /* bytes of a state without d */
   size_t            d, d_v, d_next; /* the same of the vectors d_m, from d_0 on */
   rk_row            stage[RK_MAX_STAGES];
   rk_row            error, error3;
@@ -41,6 +43,7 @@ typedef struct rk_self {
   uint8_t          *j; /* [n_terms] stage */
   double           *w; /* of a row: w [n], wbar [n] */
 } rk_self;
+_Static_assert(offsetof(rk_self, lambda) <= 128, "an ordinary step reads two cache lines");
 
 static const uint8_t *row_j(const rk_self *self, const rk_row *row) {
   return self->j + row->at;
@@ -218,7 +221,7 @@ static void view(const yoke_integrator *integrator, void *scratch, yoke_integrat
   x->start            = explicit_at(scratch, self->start_aside);
   x->u_now            = explicit_at(scratch, self->u);
   x->temp             = explicit_at(scratch, self->temp);
-  x->lambda           = explicit_at(scratch, self->lambda);
+  x->lambda           = self->nystroem ? NULL : explicit_at(scratch, self->lambda);
   x->q                = yoke_integrator_q(integrator, state);
   x->v                = yoke_integrator_v(integrator, state);
   x->a                = yoke_integrator_a(integrator, state);

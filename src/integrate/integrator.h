@@ -42,8 +42,8 @@ typedef struct yoke_integrator_state {
 typedef struct yoke_integrator_options {
   double           rtol, atol; /* 1e-8, 1e-10 */
   double           fixed_step; /* > 0: no error control, this step (the last one before a stop may be shorter) */
-  double           first_step; /* 0: chosen */
   double           max_step;   /* 0: no limit */
+  double           first_step; /* 0: chosen */
   int              max_order;  /* abm, bdf; 0: the method's own. With fixed_step: the order to use once started up */
   yoke_linear_kind linear;
   yoke_dae_form    form;
@@ -113,16 +113,17 @@ typedef struct yoke_integrator_ops {
 
 /* Where the arrays of a state are, bytes from its start. */
 typedef struct yoke_state_places {
-  size_t q, v, a, lambda, own; /* own: what the method needs, on a cache line */
+  size_t q, v, a, own, lambda; /* own: what the method needs, on a cache line */
 } yoke_state_places;
 
+/* What every step reads comes first. */
 struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
-  void                      *self; /* constant data of the method */
-  yoke_state_places          at;
+  void                      *self;         /* constant data of the method */
   size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
+  yoke_state_places          at;
   yoke_integrator_options    options;
   yoke_arena                *arena; /* of the integrator and what its method takes from it; freed behind `destroy` */
 };

@@ -77,9 +77,9 @@ struct yoke_chain_kernel {
   double             inverse; /* 1/m when uniform */
   double             exponent_x, exponent_v;
   yoke_chain_element inner, ends[2];
+  double            *c, *d, *C, *D; /* [n + 1]; NULL: equal `inner` */
   yoke_chain_loads   loads;
   double            *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
-  double            *c, *d, *C, *D;       /* [n + 1]; NULL: equal `inner` */
   double            *constant[4]; /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
   yoke_arena         arena;
 };

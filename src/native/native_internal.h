@@ -14,6 +14,7 @@
 
 #include "native/native.h"
 #include "integrate/tangents.h"
+#include <stddef.h>
 
 /* Crossings of event functions in the last step. */
 typedef struct native_found {
@@ -37,8 +38,6 @@ typedef struct native_line {
 /* What every step reads comes first. */
 typedef struct native {
   yoke_integrator     *integrator;
-  yoke_multibody      *mb;    /* lives as long as the equations */
-  yoke_port           *ports; /* [n_ports] */
   native_line         *lines; /* [n_ports] their motions where all of them are on lines; else NULL */
   int                  n_ports, n_integrals;
   int                  i_integral;               /* first quadrature of the ports in q */
@@ -52,8 +51,11 @@ typedef struct native {
   bool                 holds_jumps;              /* of laws or loads */
   bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
   size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
-  size_t               at_left, at_a, at_lambda;                      /* bytes into the scratch */
+  size_t               at_left;                                       /* bytes into the scratch */
   yoke_equations       equations;
+  yoke_multibody      *mb;              /* lives as long as the equations */
+  yoke_port           *ports;           /* [n_ports] */
+  size_t               at_a, at_lambda; /* bytes into the scratch */
   const yoke_model    *model;
   yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
@@ -81,6 +83,7 @@ typedef struct native {
       at_jump_next; /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
   size_t at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
 } native;
+_Static_assert(offsetof(native, equations.n_quadratures) <= 128, "a step of a chain reads two cache lines");
 
 static inline double *native_doubles(const void *block, size_t at) {
   return (double *)(void *)((char *)(uintptr_t)block + at);

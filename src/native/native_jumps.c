@@ -408,9 +408,9 @@ static yoke_status step_held(const native *n, void *scratch, yoke_integrator_sta
 
 yoke_status native_step_to_jump(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                 double t_end, int *which, yoke_context *ctx) {
-  yoke_integrator_state *spare = spare_of(n, scratch);
-  *which                       = -1;
+  *which = -1;
   if (!n->holds_jumps) return yoke_integrator_step(n->integrator, scratch, head, u, t_end, ctx);
+  yoke_integrator_state *spare = spare_of(n, scratch);
   YOKE_TRY(pass_kept(n, scratch, head, u, ctx));
   const double t = head->t;
   if (rests(n, head) && head->t_prev < t) t_end = fmin(t_end, t + GROWTH * (t - head->t_prev));

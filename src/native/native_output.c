@@ -105,13 +105,14 @@ static bool has_accelerations(const native *n, const void *state, yoke_side side
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y) {
   const native *n   = subsystem->self;
-  double       *now = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a);
+  double       *now = native_doubles(scratch, n->at_left);
   native_point  own = native_point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
   if (has_accelerations(n, state, side, now)) {
     native_show_motions(n, scratch, state, &own, yoke_integrator_a(n->integrator, state), y);
     return YOKE_OK;
   }
+  double *a = native_doubles(scratch, n->at_a);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   if (n->needs_accelerations) YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
   return native_show(n, scratch, state, &at, &own, now, a, y);
