@@ -15,11 +15,16 @@ static const double early         = 1e-5; /* likewise: what has moved less so fa
 enum { LENGTH, ANGLE, LENGTH_RATE, ANGLE_RATE, OTHER, OTHER_RATE, KINDS };
 
 typedef struct component {
-  double sum;                      /* of |e| */
-  double inner;                    /* largest between the ends of a step */
-  double sum_before, inner_before; /* without the last step */
-  double low, high;                /* of y */
+  double sum;        /* of |e| */
+  double sum_before; /* without the last step */
+  double low, high;  /* of y */
 } component;
+
+/* Beside it, since most runs have none. */
+typedef struct between {
+  double inner;        /* largest between the ends of a step */
+  double inner_before; /* without the last step */
+} between;
 
 struct yoke_error_tally {
   yoke_arena     arena;
@@ -33,6 +38,8 @@ struct yoke_error_tally {
   const double **y;                        /* [n_ports] of the trial */
   int           *kind;                     /* [n] */
   component     *list;                     /* [n] */
+  between       *between;                  /* [n] */
+  bool           adds_inner;               /* the last step did: `inner` and `inner_before` may differ */
 };
 
 /* ---- life ---- */
@@ -62,8 +69,9 @@ static yoke_status fill(yoke_error_tally *x, const yoke_graph *graph, yoke_conte
     if (!port.is_felt) x->n_wires = i / 2 + 1;
     x->n += port.n_p + port.n_v;
   }
-  x->kind = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->kind);
-  x->list = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->list);
+  x->kind    = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->kind);
+  x->list    = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->list);
+  x->between = yoke_arena_take(&x->arena, (size_t)x->n, sizeof *x->between);
   YOKE_TRY(yoke_arena_check(&x->arena, ctx, "the error estimate of %d ports", x->n_ports));
   for (int i = 0; i < x->n_ports; ++i) {
     yoke_port_trial port;
@@ -153,19 +161,27 @@ static void move_on(yoke_error_tally *x) {
   }
 }
 
+static void add_inner(yoke_error_tally *x, const double *inner) {
+  for (int i = 0; i < x->n && (inner != NULL || x->adds_inner); ++i) {
+    between *b      = &x->between[i];
+    b->inner_before = b->inner;
+    if (inner != NULL) b->inner = larger(b->inner, inner[i]);
+  }
+  x->adds_inner = inner != NULL;
+}
+
 double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const double *errors, const double *inner) {
   double largest = 0.0, least[KINDS];
   x->t           = yoke_graph_trial_end(graph);
   move_on(x);
+  add_inner(x, inner);
   for (int kind = 0; kind < KINDS; ++kind) least[kind] = least_sigma(x, kind);
   for (int i = 0; i < x->n; ++i) {
     component   *c     = &x->list[i];
     const double sigma = larger(least[x->kind[i]], c->high - c->low);
     c->sum_before      = c->sum;
-    c->inner_before    = c->inner;
     c->sum += fabs(errors[i]);
-    c->inner = larger(c->inner, inner[i]);
-    largest  = larger(largest, (fabs(errors[i]) + inner[i]) / sigma);
+    largest = larger(largest, (fabs(errors[i]) + (inner != NULL ? inner[i] : 0.0)) / sigma);
   }
   return largest;
 }
@@ -173,8 +189,8 @@ double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const 
 void yoke_error_tally_forget(yoke_error_tally *x, int port) {
   const int end = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
   for (int i = x->first[port]; i < end; ++i) {
-    x->list[i].sum   = x->list[i].sum_before;
-    x->list[i].inner = x->list[i].inner_before;
+    x->list[i].sum      = x->list[i].sum_before;
+    x->between[i].inner = x->between[i].inner_before;
   }
 }
 
@@ -185,7 +201,7 @@ double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, co
     const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, x->kind[i], early)),
                  added = fabs(errors[i]) * scale;
     const double left  = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
-    pace               = fmax(pace, fmax(added / (share * left), inner[i] * scale / limit));
+    pace               = fmax(pace, fmax(added / (share * left), inner != NULL ? inner[i] * scale / limit : 0.0));
   }
   return pace;
 }
@@ -194,7 +210,7 @@ static double of_port(const yoke_error_tally *x, int port) {
   const int end     = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
   double    largest = 0.0;
   for (int i = x->first[port]; i < end; ++i)
-    largest = fmax(largest, share_of_sum * (x->list[i].sum + x->list[i].inner) / sigma_of(x, i));
+    largest = fmax(largest, share_of_sum * (x->list[i].sum + x->between[i].inner) / sigma_of(x, i));
   return largest;
 }
 
@@ -220,6 +236,7 @@ void yoke_error_tally_pack(const yoke_error_tally *x, yoke_pack *out) {
   yoke_pack_double(out, x->t);
   yoke_pack_doubles(out, KINDS, x->most);
   yoke_pack_block(out, (size_t)x->n * sizeof *x->list, x->list);
+  yoke_pack_block(out, (size_t)x->n * sizeof *x->between, x->between);
 }
 
 void yoke_error_tally_unpack(yoke_error_tally *x, yoke_unpack *in) {
@@ -230,4 +247,7 @@ void yoke_error_tally_unpack(yoke_error_tally *x, yoke_unpack *in) {
   yoke_unpack_doubles(in, KINDS, x->most);
   const void *list = yoke_unpack_block(in, (size_t)x->n * sizeof *x->list);
   if (list != NULL) memcpy(x->list, list, (size_t)x->n * sizeof *x->list);
+  const void *inner = yoke_unpack_block(in, (size_t)x->n * sizeof *x->between);
+  if (inner != NULL) memcpy(x->between, inner, (size_t)x->n * sizeof *x->between);
+  x->adds_inner = true;
 }

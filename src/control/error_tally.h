@@ -22,7 +22,7 @@ int yoke_error_tally_first(const yoke_error_tally *tally, int port);
 
 /* Before the first trial: the outputs at the start. */
 void   yoke_error_tally_start(yoke_error_tally *tally, const yoke_graph *graph);
-/* The last trial is accepted, its errors are errors [n], and between its ends inner [n] >= 0 (yoke_graph_inner_errors); signs do not matter.
+/* The last trial is accepted, its errors are errors [n], and between its ends inner [n] >= 0 (yoke_graph_inner_errors; NULL: all are 0); signs do not matter.
  * Returns its largest (|e| + inner) / sigma. */
 double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, const double *errors,
                             const double *inner);

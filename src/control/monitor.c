@@ -40,6 +40,7 @@ struct yoke_monitor {
   double           *errors;    /* [n] of the step at hand */
   double           *ratio;     /* [n] |e| per jump */
   double           *most;      /* [n] largest |e| that was estimated */
+  bool              has_inner; /* the step at hand has `inner` */
   double           *inner;     /* [n] of the step at hand: how far it is off between its ends, beside `errors` */
   double           *jumps;     /* [n_subsystems] of the step at hand */
   held             *held;      /* [n_subsystems] */
@@ -216,6 +217,7 @@ static yoke_status look_now_and_then(yoke_monitor *m, double H) {
 /* Where coupling values break estimates that stand for smooth ones are too low. What is held for later steps is without this. */
 static void count_breaks(yoke_monitor *m) {
   yoke_error_constants surplus = {1.0, 1.0};
+  if (yoke_graph_traits(m->graph)->extrapolates_only) return; /* there is no surplus */
   for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
     const int       first = yoke_error_tally_first(m->tally, i);
     yoke_port_trial port;
@@ -229,7 +231,9 @@ static void count_breaks(yoke_monitor *m) {
 
 /* What counts once. Motions that are prescribed anew in every step carry nothing on. */
 static void find_inner(yoke_monitor *m) {
-  yoke_graph_inner_errors(m->graph, m->n, m->inner);
+  const bool is_found = yoke_graph_inner_errors(m->graph, m->n, m->inner);
+  m->has_inner        = is_found || m->has_prescribed;
+  if (m->has_inner && !is_found) memset(m->inner, 0, (size_t)m->n * sizeof *m->inner);
   for (int i = 0; m->has_prescribed && i < yoke_graph_n_ports(m->graph); ++i) {
     const int       first = yoke_error_tally_first(m->tally, i);
     yoke_port_trial port;
@@ -261,7 +265,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
   ++m->known.fresh;
   count_breaks(m);
   find_inner(m);
-  statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->inner);
+  statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->has_inner ? m->inner : NULL);
   return YOKE_OK;
 }
 
@@ -275,7 +279,8 @@ double yoke_monitor_pace(const yoke_monitor *m, double limit, double t_end) {
   yoke_graph_trial(m->graph, &trial);
   const double left = t_end - yoke_graph_trial_end(m->graph) + trial.H, mean = yoke_monitor_mean_step(m);
   if (!(left > 0.0)) return 0.0;
-  return yoke_error_tally_pace(m->tally, m->errors, m->inner, limit, fmin(fmax(trial.H, mean) / left, 1.0));
+  return yoke_error_tally_pace(m->tally, m->errors, m->has_inner ? m->inner : NULL, limit,
+                               fmin(fmax(trial.H, mean) / left, 1.0));
 }
 
 /* ---- questions ---- */

@@ -331,7 +331,7 @@ void yoke_graph_jumps(const yoke_graph *g, const double *size, double *jumps) {
     for (int i = 0; g->has_consistent && i < n; ++i) jump += weight[i] * channel->kept->consistent[i];
     const double share = fabs(jump) / size[k];
     for (int side = 0; side < 2; ++side) {
-      if (channel->info.enters[side] != YOKE_ENTRY_NONE) jumps[ends[side]] = fmax(jumps[ends[side]], share);
+      if (channel->enters[side]) jumps[ends[side]] = fmax(jumps[ends[side]], share);
     }
   }
 }
@@ -452,13 +452,14 @@ static void inner_errors_of(const yoke_graph *g, int port, int degree, double *i
   for (int k = 0; k < shape->n_v; ++k) inner[shape->n_p + k] = fmin(high[k], low[k]);
 }
 
-void yoke_graph_inner_errors(const yoke_graph *g, int n, double *inner) {
+bool yoke_graph_inner_errors(const yoke_graph *g, int n, double *inner) {
+  if (!g->is_compared || !g->has_consistent) return false;
   memset(inner, 0, (size_t)n * sizeof *inner);
-  if (!g->is_compared || !g->has_consistent) return;
   const int degree = graph_comparison_degree(g);
   for (int port = 0; port < 2 * g->n_wires; ++port) {
     const yoke_port_shape *shape = g->wires[port / 2].wire.shape[port % 2];
     inner_errors_of(g, port, degree, inner);
     inner += shape->n_p + shape->n_v;
   }
+  return true;
 }

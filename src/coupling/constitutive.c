@@ -382,7 +382,7 @@ static void constitutive_destroy(void *object) {
 
 static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_def *def, void **out) {
   const yoke_decomposition decomposition = def->settings->decomposition;
-  constitutive            *self          = calloc(1, sizeof *self);
+  constitutive            *self          = yoke_allocate(1, sizeof *self);
   *out                                   = self;
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->element       = def->element;

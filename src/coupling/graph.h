@@ -139,15 +139,16 @@ typedef struct yoke_felt {
 } yoke_felt;
 
 /* One coupling and where it is connected. */
+/* What every step reads comes first. */
 typedef struct yoke_wire {
-  const char                 *name; /* kept */
   const yoke_formulation_ops *formulation;
   void                       *self; /* of the formulation; borrowed */
   int                         subsystem[2];
+  const yoke_port_shape      *shape[2]; /* of the ports */
+  const char                 *name;     /* kept */
   int port[2]; /* number of the port in its subsystem; -1: the signal enters input_at[1][0], which needs none */
-  const yoke_port_shape    *shape[2]; /* of the ports */
-  int                       n_y[2];   /* outputs that the formulation reads, extras included */
-  const yoke_joint_element *joint;    /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
+  int n_y[2];  /* outputs that the formulation reads, extras included */
+  const yoke_joint_element *joint; /* rows of a rigid joint, whose gap is watched; kept. NULL: a force element */
   /* [n_channels] input of the subsystem that a channel enters, where several add up; -1: none. Kept. Not read (may be NULL) where the port takes a wrench (subsystem.h), which
    * the graph makes of the channels. */
   int                      *input_at[2];

@@ -47,7 +47,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     }
     s->is_ahead = false;
     if (s->has_accept) yoke_subsystem_accept(s->subsystem, s->accepted);
-    const size_t ny = (size_t)s->subsystem->ny;
+    const size_t ny = (size_t)s->ny;
     memcpy(s->y, s->y_new, ny * sizeof(double));
     if (!g->reads_past_outputs) continue;
     memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));

@@ -30,10 +30,15 @@ static int count_output_points(const yoke_graph *g) {
   return most < GRAPH_PAST ? most : GRAPH_PAST;
 }
 
+/* Bytes up to the next cache line: what every step reads of a channel or a small subsystem lies on few of them. */
+static size_t whole_lines(size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
 static places find_places(const yoke_graph *g) {
   const size_t n_c = g->broyden != NULL ? (size_t)g->n_c : 0;
-  places       p   = {.channels = sizeof(graph_block)};
-  p.outputs        = p.channels + (size_t)g->n_channels * sizeof(graph_kept);
+  places       p   = {.channels = whole_lines(sizeof(graph_block))};
+  p.outputs        = whole_lines(p.channels + (size_t)g->n_channels * sizeof(graph_kept));
   p.held           = p.outputs;
   for (int i = 0; i < g->n_subsystems; ++i)
     p.held += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);

@@ -125,7 +125,7 @@ void graph_told_conditions(yoke_graph *g) {
     const int        *ends    = wire->wire.subsystem;
     for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = channel[k].applied = g->w[channel[k].w_at];
     wire->wire.formulation->update(wire->wire.self, g->t_next, graph_port(wire, 0, g->subsystems[ends[0]].y_new),
-                                   graph_port(wire, 1, g->subsystems[ends[1]].y_new), now, u, wire->scratch);
+                                   graph_port(wire, 1, g->subsystems[ends[1]].y_new), now, u, &g->work);
     for (int k = 0; k < wire->n_channels; ++k) {
       channel[k].value     = u[k];
       g->c[wire->c_at + k] = channel[k].applied - u[k];

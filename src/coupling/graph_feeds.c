@@ -191,7 +191,7 @@ static void set_shares(const yoke_graph *g, const graph_wire *wire, const double
     for (int f = s->feed_at[first]; f < s->feed_at[first + wire->wire.shape[side]->n_v]; ++f) {
       const graph_feed *feed = &s->feeds[f];
       if (feed->share != NULL && &g->wires[g->channels[feed->channel].wire] == wire)
-        feed->share[at] = rows.L[side][feed->row][feed->component];
+        feed->share->at[at] = rows.L[side][feed->share->row][feed->share->component];
     }
   }
 }
@@ -248,7 +248,7 @@ void graph_feed_curve(const yoke_graph *g, const graph_feed *feed, const double 
     s[i]     = i == 0 ? 1.0 : g->past_s[i - 1];
     value[i] = 0.0;
     for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) value[i] = value[i] * s[i] + u[j];
-    value[i] *= i == 0 ? feed->share[GRAPH_PAST + g->channels[feed->channel].n_nodes - 1] : feed->share[i - 1];
+    value[i] *= i == 0 ? feed->share->at[GRAPH_PAST + g->channels[feed->channel].n_nodes - 1] : feed->share->at[i - 1];
   }
   graph_interpolate(n, s, value, out);
 }

@@ -28,13 +28,13 @@ void graph_feeds_prepare(const yoke_graph *graph);
 
 /* Share of a channel's value at the end of the trial, at T_N, at node j. */
 static inline double graph_node_share(const graph_feed *feed, int j) {
-  return feed->share != NULL ? feed->weight * feed->share[GRAPH_PAST + j] : feed->weight;
+  return feed->share != NULL ? feed->weight * feed->share->at[GRAPH_PAST + j] : feed->weight;
 }
 static inline double graph_end_share(const yoke_graph *graph, const graph_feed *feed) {
   return graph_node_share(feed, graph->channels[feed->channel].n_nodes - 1);
 }
 static inline double graph_now_share(const graph_feed *feed) {
-  return feed->share != NULL ? feed->weight * feed->share[0] : feed->weight;
+  return feed->share != NULL ? feed->weight * feed->share->at[0] : feed->weight;
 }
 
 /* Powers of s of the product with the gradient, through the end of the step and the points of the past, from those of the channel. */

@@ -8,6 +8,7 @@
 #include "coupling/state_pool.h"
 #include "coupling/trial.h"
 #include "linalg/sparse.h"
+#include <stddef.h>
 
 enum {
   GRAPH_PAST          = 16, /* accepted macro points kept */
@@ -44,8 +45,8 @@ static const double graph_least_signal = 1e-3;
 
 /* What one channel keeps from step to step; part of the block. What every step reads comes first. */
 typedef struct graph_kept {
-  double       applied; /* what the last accepted step applied at its end */
-  double       mean;    /* over the last step; channels without inner nodes: what it applied at its end */
+  _Alignas(64) double applied; /* what the last accepted step applied at its end */
+  double       mean;           /* over the last step; channels without inner nodes: what it applied at its end */
   /* |corrected - predicted| of the last step: least size of the next perturbation, so that dy/dw (and with it the result, to the accuracy of
    * a difference) depends on how far the last step was corrected (Kraft) */
   double       correction;
@@ -57,6 +58,8 @@ typedef struct graph_kept {
   double       inner_t[2];             /* and their times */
   double       consistent[GRAPH_PAST]; /* error estimate: values that belong to the accepted outputs, newest first */
 } graph_kept;
+_Static_assert(offsetof(graph_kept, past[GRAPH_SIGNAL_DEGREE - 2]) <= 128,
+               "two cache lines hold what low degrees read");
 
 /* What a matrix dc/dw was made for. */
 typedef struct matrix_tag {
@@ -86,13 +89,15 @@ typedef struct graph_channel {
   _Alignas(64) int wire;
   int                w_at, n_nodes; /* its unknowns in w */
   yoke_residual_unit unit;          /* of its value */
+  int                kind;          /* GRAPH_MOTIONS, ... */
   double             natural;       /* size of its value by those of the model (residuals.h) */
   graph_kept        *kept;          /* in the block */
   bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
+  bool         has_curve;     /* of the trial: the formulation gave `curve` */
+  bool         enters[2];     /* this side */
   int          order;
   int          spare_order; /* of its wire: its degree is that of the run less this */
   /* of the trial */
-  bool         has_curve;                      /* the formulation gave `curve` */
   yoke_layout  layout;                         /* at its degree */
   double       applied;                        /* value at t_next that the outputs y_new belong to */
   double       value;                          /* what the history gets when it is accepted */
@@ -102,6 +107,7 @@ typedef struct graph_channel {
   double       curve[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) itself, powers of s: acceleration predictor, or `has_curve` */
   double       comparison[GRAPH_SIGNAL_DEGREE + 1]; /* u(s) of the comparison integration, powers of s (comparison.h) */
 } graph_channel;
+_Static_assert(offsetof(graph_channel, consistent_new) <= 128, "a step reads two cache lines");
 
 /* For what the layouts of the last step were found: with the same degree asked for and no shorter a past they are those of the next. */
 typedef struct graph_prepared {
@@ -146,10 +152,12 @@ typedef struct graph_lent {
 
 /* What every step reads comes first. */
 typedef struct graph_wire {
-  _Alignas(64) int first, n_channels; /* its channels */
-  int            c_at, n_c;           /* its conditions */
-  int            y_at[2], n_y[2];     /* outputs of its ports that it reads, in those of their subsystems */
+  _Alignas(64) int first; /* of its channels */
+  int            n_channels;
+  int            c_at, n_c; /* its conditions */
+  int            y_at[2];   /* outputs of its ports that it reads, in those of their subsystems */
   yoke_wire      wire;
+  int            n_y[2];                        /* so many */
   yoke_arena    *scratch;                       /* the graph's */
   graph_lent    *lent;                          /* the graph's */
   bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
@@ -161,21 +169,26 @@ typedef struct graph_wire {
   int           *slot_own;                      /* [n_c, own unknowns] places in the Newton matrix */
   int           *slot_side[2];                  /* [n_c, columns of the side's subsystem] */
 } graph_wire;
+_Static_assert(offsetof(graph_wire, wire.name) <= 64, "an explicit step reads one cache line");
 
 /* A wire ends in a subsystem. */
 typedef struct graph_end {
   int wire, side;
 } graph_end;
 
-/* What a channel gives to an input: `weight` times its value, and times a component of a row's gradient where there are shares. An input is
- * the sum of its feeds, 0 without any. */
+/* A component of the gradient of a joint's row: at the points of the past, then at the nodes (graph_feeds.c). */
+typedef struct graph_share {
+  int    row, component;
+  double at[GRAPH_PAST + YOKE_LAYOUT_MAX_NODES];
+} graph_share;
+
+/* What a channel gives to an input: `weight` times its value, and times its share where there is one. An input is the sum of its feeds, 0
+ * without any. */
 typedef struct graph_feed {
-  int    channel;
-  int    column; /* the first of the channel's columns in this subsystem */
-  double weight;
-  double *
-      share; /* [GRAPH_PAST + YOKE_LAYOUT_MAX_NODES] at the points of the past, then at the nodes (graph_feeds.c); NULL: 1 */
-  int row, component; /* of the joint's gradient */
+  int          channel;
+  int          column; /* the first of the channel's columns in this subsystem */
+  double       weight;
+  graph_share *share; /* NULL: 1 */
 } graph_feed;
 
 /* Entries of the directions (base/directions.h) that the columns of a subsystem are: entry e changes an input by what a feed gives of a node. */
@@ -194,14 +207,16 @@ typedef struct graph_subsystem {
   void          *trial;   /* NULL: the subsystem cannot go back, `accepted` itself is stepped */
   double        *y;       /* [ny] at T_N */
   double        *y_new;   /* [ny] of the last pass */
-  double        *past_y;  /* [output_points, ny] newest first */
   graph_feed    *feeds;   /* by input; those of input k are feed_at[k] .. feed_at[k + 1] - 1 */
-  int           *feed_at; /* [nu + 1] */
-  int           *held;    /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
-  double         t_reached;  /* by its main integration */
-  yoke_status    status;     /* of the last pass */
+  int           *feed_at; /* [nu + 1] just behind them */
+  int            ny;
   bool           is_ahead;   /* `accepted` was stepped, by a step that is not accepted yet */
   bool           has_accept; /* the subsystem wants to hear of acceptance */
+  bool           is_alone;   /* all its integrations run one after another */
+  int           *held; /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
+  double         t_reached; /* by its main integration */
+  yoke_status    status;    /* of the last pass */
+  double        *past_y;    /* [output_points, ny] newest first */
   graph_observed observed;
   ptrdiff_t      first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
@@ -223,6 +238,7 @@ typedef struct graph_subsystem {
   yoke_context  *said;                /* messages of its last step that failed; NULL: none failed yet */
   yoke_cost      cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
 } graph_subsystem;
+_Static_assert(offsetof(graph_subsystem, held) <= 64, "acceptance reads one cache line");
 
 typedef struct graph_task {
   int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
@@ -264,7 +280,7 @@ struct yoke_graph {
   int                    n_exchanges;            /* how often formulations ask for outputs at t_next evaluated anew */
   graph_subsystem       *subsystems;
   int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
-  bool                   has_signals;
+  bool                   has_signals, has_joints;
   graph_wire            *wires;
   graph_channel         *channels;
   int                    n_felt;

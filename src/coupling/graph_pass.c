@@ -140,15 +140,10 @@ static int owner_of_job(void *user, int index) {
   return g->owner[g->tasks[g->jobs[index].first].subsystem];
 }
 
-/* Do all integrations of a subsystem run one after another? */
-static bool is_alone(const yoke_graph *g, int subsystem) {
-  const yoke_repeat_ops *repeat = g->subsystems[subsystem].subsystem->ops->repeat;
-  return repeat != NULL && repeat->most_states > 0;
-}
-
 /* One more task of the pass. Those of a subsystem that runs alone follow each other and are one job. */
 static void add_task(yoke_graph *g, int subsystem, int column) {
-  const bool follows = is_alone(g, subsystem) && g->n_tasks > 0 && g->tasks[g->n_tasks - 1].subsystem == subsystem;
+  const bool follows =
+      g->subsystems[subsystem].is_alone && g->n_tasks > 0 && g->tasks[g->n_tasks - 1].subsystem == subsystem;
   if (follows)
     ++g->jobs[g->n_jobs - 1].n;
   else

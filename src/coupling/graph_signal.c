@@ -153,8 +153,8 @@ double graph_channel_at(const yoke_graph *g, const graph_channel *channel, doubl
 
 /* Nodes and past become their products with the shares of a feed. */
 static yoke_past shared_past(const yoke_past *past, const graph_feed *feed, int n_nodes, double *u, double *w) {
-  for (int i = 0; i < past->n; ++i) u[i] = past->u[i] * feed->share[i];
-  for (int j = 0; j < n_nodes; ++j) w[j] *= feed->share[GRAPH_PAST + j];
+  for (int i = 0; i < past->n; ++i) u[i] = past->u[i] * feed->share->at[i];
+  for (int j = 0; j < n_nodes; ++j) w[j] *= feed->share->at[GRAPH_PAST + j];
   return (yoke_past){.n = past->n, .s = past->s, .u = u};
 }
 

@@ -118,6 +118,10 @@ static yoke_status warm_up(yoke_graph *g, yoke_context *ctx) {
   return yoke_arena_check(&g->work, ctx, "the conditions of %d couplings", g->n_wires);
 }
 
+static int kind_of(const yoke_channel *channel) {
+  return yoke_channel_is_signal(channel) ? GRAPH_SIGNALS : channel->is_force ? GRAPH_FORCES : GRAPH_MOTIONS;
+}
+
 /* Channels, conditions and unknowns of all wires at the full degree. */
 static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire *wires) {
   int n = 0;
@@ -138,10 +142,13 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     wire->first                        = g->n_channels;
     wire->c_at                         = g->n_c;
     wire->n_c                          = wires[i].formulation->n_conditions(wires[i].self);
+    g->has_joints                      = g->has_joints || wires[i].joint != NULL;
     for (int k = 0; k < wire->n_channels; ++k) {
       graph_channel *channel = &g->channels[g->n_channels++];
       channel->info          = list[k];
       channel->wire          = i;
+      channel->kind          = kind_of(&list[k]);
+      for (int side = 0; side < 2; ++side) channel->enters[side] = list[k].enters[side] != YOKE_ENTRY_NONE;
       channel->has_own_order = own != NULL;
       channel->order         = own != NULL ? own->order(wires[i].self, k) : 0;
       channel->spare_order   = wires[i].spare_order;
@@ -241,15 +248,32 @@ static yoke_status list_columns(yoke_graph *g, yoke_context *ctx, graph_subsyste
 }
 
 /* Zero until somebody has looked at outputs. */
-static double *take_shares(yoke_graph *g, const graph_entry *entry) {
-  return entry->row < 0 ? NULL : yoke_arena_take(&g->arena, GRAPH_PAST + YOKE_LAYOUT_MAX_NODES, sizeof(double));
+static graph_share *take_share(yoke_graph *g, const graph_entry *entry) {
+  if (entry->row < 0) return NULL;
+  graph_share *share = yoke_arena_take(&g->arena, 1, sizeof *share);
+  if (share == NULL) return NULL;
+  share->row       = entry->row;
+  share->component = entry->component;
+  return share;
+}
+
+/* Feeds and where those of each input begin, in one piece: of a small subsystem both are on one cache line. */
+static yoke_status take_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem *s, int n, const int *feed_at) {
+  const int    nu    = s->subsystem->nu;
+  const size_t bytes = (size_t)n * sizeof *s->feeds, more = ((size_t)nu + 2) * sizeof *feed_at;
+  char        *at = yoke_arena_take(&g->arena, bytes + more, 1);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  s->feeds   = (graph_feed *)(void *)at;
+  s->feed_at = memcpy(at + bytes, feed_at, more);
+  return YOKE_OK;
 }
 
 /* Which channels feed which input. */
 static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem *s) {
-  const int nu = s->subsystem->nu;
-  s->feed_at   = yoke_arena_take(&g->arena, (size_t)nu + 2, sizeof *s->feed_at);
-  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+  const int    nu    = s->subsystem->nu;
+  const size_t mark  = yoke_arena_mark(&g->work);
+  int         *count = s->feed_at = yoke_arena_take(&g->work, (size_t)nu + 2, sizeof *s->feed_at);
+  YOKE_TRY(yoke_arena_check(&g->work, ctx, "subsystem '%s'", s->subsystem->name));
   for (int pass = 0; pass < 2; ++pass) { /* 0: count; 1: list, feed_at[k + 1] is where the next one of input k goes */
     int column = 0;
     for (int e = 0; e < s->n_ends; ++e) {
@@ -262,12 +286,8 @@ static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem 
           if (pass == 0)
             ++s->feed_at[entry.input + 2];
           else
-            s->feeds[s->feed_at[entry.input + 1]++] = (graph_feed){.channel   = wire->first + k,
-                                                                   .column    = column,
-                                                                   .weight    = entry.weight,
-                                                                   .share     = take_shares(g, &entry),
-                                                                   .row       = entry.row,
-                                                                   .component = entry.component};
+            s->feeds[s->feed_at[entry.input + 1]++] = (graph_feed){
+                .channel = wire->first + k, .column = column, .weight = entry.weight, .share = take_share(g, &entry)};
         }
         if (n == 0) continue;
         column += g->channels[wire->first + k].n_nodes;
@@ -275,8 +295,8 @@ static yoke_status list_feeds(yoke_graph *g, yoke_context *ctx, graph_subsystem 
     }
     if (pass == 1) break;
     for (int k = 0; k < nu; ++k) s->feed_at[k + 2] += s->feed_at[k + 1];
-    s->feeds = yoke_arena_take(&g->arena, (size_t)s->feed_at[nu + 1], sizeof *s->feeds);
-    YOKE_TRY(yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name));
+    YOKE_TRY(take_feeds(g, ctx, s, count[nu + 1], count));
+    yoke_arena_release(&g->work, mark);
   }
   return yoke_arena_check(&g->arena, ctx, "subsystem '%s'", s->subsystem->name);
 }
@@ -309,8 +329,11 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   int       n_tasks = 0;
   YOKE_TRY(list_ends(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
-    g->subsystems[i].subsystem  = subsystems[i];
-    g->subsystems[i].has_accept = subsystems[i]->ops->accept != NULL;
+    const yoke_subsystem_ops *ops = subsystems[i]->ops;
+    g->subsystems[i].subsystem    = subsystems[i];
+    g->subsystems[i].ny           = subsystems[i]->ny;
+    g->subsystems[i].has_accept   = ops->accept != NULL;
+    g->subsystems[i].is_alone     = ops->repeat != NULL && ops->repeat->most_states > 0;
   }
   YOKE_TRY(graph_feeds_check(g, ctx));
   YOKE_TRY(find_order(g, ctx));

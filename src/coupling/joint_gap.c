@@ -65,7 +65,7 @@ yoke_status graph_check_gaps(yoke_graph *g, yoke_step_statistics *statistics) {
   static const yoke_residual_kind kinds[YOKE_JOINT_LEVELS] = {YOKE_RESIDUAL_POSITION, YOKE_RESIDUAL_VELOCITY,
                                                               YOKE_RESIDUAL_ACCELERATION};
   g->widest                                                = (graph_widest_gap){.wire = -1};
-  for (int w = 0; g->settings.length > 0.0 && w < g->n_wires; ++w) {
+  for (int w = 0; g->has_joints && g->settings.length > 0.0 && w < g->n_wires; ++w) {
     joint_gap gap;
     if (g->wires[w].wire.joint == NULL) continue;
     graph_joint_gap(g, &g->wires[w], &gap);

@@ -49,8 +49,9 @@ bool yoke_graph_breaks(const yoke_graph *graph, int wire);
 
 /* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
  * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
- * inner [n], n_p + n_v of each port one behind the other; 0 for positions, where there are no multipliers, and in steps that were not compared. */
-void yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
+ * inner [n], n_p + n_v of each port one behind the other; 0 for positions and where there are no multipliers. false: nothing is written, because all are 0:
+ * in steps that were not compared. */
+bool yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
 
 /* What errors of the multipliers' extrapolation do to the velocities of a port over the step: H (da/du) (u_pre - u) with consistent values, into
  * effects [n_v]; 0 where there are no multipliers. */

@@ -70,16 +70,12 @@ typedef struct watched_sizes {
   double largest[GRAPH_N_KINDS], start_size[GRAPH_N_KINDS];
 } watched_sizes;
 
-static int kind_of(const yoke_channel *channel) {
-  return yoke_channel_is_signal(channel) ? GRAPH_SIGNALS : channel->is_force ? GRAPH_FORCES : GRAPH_MOTIONS;
-}
-
 /* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
  * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
  * time, but they hardly grow. What was seen goes to channel->growth and `sizes`. */
 static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, watched_sizes *sizes, yoke_context *ctx) {
-  const int     kind   = kind_of(&channel->info);
+  const int     kind   = channel->kind;
   graph_growth *growth = &channel->growth;
   const double  value  = channel->value;
   const double  jump   = value - g->w_predicted[channel->w_at + channel->n_nodes - 1];
@@ -159,7 +155,7 @@ static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yok
 }
 
 static bool is_watched(const graph_channel *channel) {
-  return channel->info.enters[0] != YOKE_ENTRY_NONE || channel->info.enters[1] != YOKE_ENTRY_NONE;
+  return channel->enters[0] || channel->enters[1];
 }
 
 static watched_sizes sizes_so_far(const yoke_graph *g) {
@@ -176,7 +172,7 @@ yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
   const double ratio = g->settings.time / g->H, least = fmax(1.0, rounding * ratio * ratio);
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
-    const int            kind    = kind_of(&channel->info);
+    const int            kind    = channel->kind;
     const double         origin  = kind == GRAPH_MOTIONS ? channel->kept->past[0] : 0.0;
     const double         limit   = channel->natural * (kind == GRAPH_MOTIONS ? beyond_length : beyond_forces * least);
     for (int j = 0; kind != GRAPH_SIGNALS && is_watched(channel) && j < channel->n_nodes; ++j) {
@@ -206,7 +202,7 @@ void graph_watch_accept(yoke_graph *g) {
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     graph_kept          *kept    = channel->kept;
-    const int            kind    = kind_of(&channel->info);
+    const int            kind    = channel->kind;
     const double         size    = fabs(channel->value);
     if (!is_watched(channel)) continue;
     kept->growth     = channel->growth;
