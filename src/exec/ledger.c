@@ -18,7 +18,11 @@ yoke_status yoke_ledger_create(yoke_context *ctx, int n_parts, bool is_profile, 
   l->stride = l->output_stride = 1;
   l->parts                     = yoke_allocate((size_t)n_parts + 1, sizeof *l->parts);
   l->span                      = yoke_allocate((size_t)n_parts + 1, sizeof *l->span);
-  yoke_status status           = l->parts != NULL && l->span != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the ledger");
+  l->spans                     = yoke_allocate((size_t)n_parts + 1, sizeof *l->spans);
+  l->here                      = yoke_allocate((size_t)n_parts + 1, sizeof *l->here);
+  const bool  has_all          = l->parts != NULL && l->span != NULL && l->spans != NULL && l->here != NULL;
+  yoke_status status           = has_all ? YOKE_OK : yoke_out_of_memory(ctx, "the ledger");
+  for (int i = 0; has_all && i < n_parts; ++i) l->span[i] = -1.0;
   if (status == YOKE_OK && is_profile) status = yoke_projection_create(ctx, &l->projection);
   if (status == YOKE_OK && is_profile) status = yoke_timeline_create(ctx, &l->timeline);
   if (status != YOKE_OK) yoke_ledger_destroy(out);
@@ -32,6 +36,8 @@ void yoke_ledger_destroy(yoke_ledger **ledger) {
   yoke_timeline_destroy(&l->timeline);
   free(l->parts);
   free(l->span);
+  free(l->spans);
+  free(l->here);
   free(l);
   *ledger = NULL;
 }
@@ -55,9 +61,15 @@ void yoke_ledger_begin_step(yoke_ledger *l) {
   l->is_timed = l->n_steps++ >= l->next;
   if (!l->is_timed) return;
   l->n_tasks    = 0;
-  l->step_lists = l->step_lost = 0.0;
-  l->step_begin                = yoke_clock_now();
+  l->step_lists = l->step_lost = l->step_longest = 0.0;
+  memset(l->spans, 0, (size_t)l->n_parts * sizeof *l->spans);
+  l->step_begin = yoke_clock_now();
   begin_serial(l);
+}
+
+/* Once per step: its lists may be as many as there are parts. */
+static void add_idle(yoke_ledger *l) {
+  for (int i = 0; i < l->n_parts; ++i) l->parts[i].idle += (double)l->stride * (l->step_longest - l->spans[i]);
 }
 
 void yoke_ledger_end_step(yoke_ledger *l) {
@@ -65,6 +77,7 @@ void yoke_ledger_end_step(yoke_ledger *l) {
   const double end = yoke_clock_now(), seconds = end - l->step_begin - l->step_lost;
   l->steps += (double)l->stride * seconds;
   l->is_timed = false;
+  add_idle(l);
   if (l->projection != NULL) {
     end_serial(l);
     yoke_timeline_add(l->timeline, (yoke_span){.kind = YOKE_SPAN_STEP, .begin = l->step_begin, .end = end});
@@ -84,7 +97,7 @@ void yoke_ledger_begin_list(yoke_ledger *l, double begin) {
   const double seconds = l->list_end - begin;
   l->step_lists += seconds;
   l->lists += (double)l->stride * seconds;
-  memset(l->span, 0, (size_t)l->n_parts * sizeof *l->span);
+  l->n_here = 0;
   if (l->projection != NULL) yoke_projection_begin(l->projection);
 }
 
@@ -97,7 +110,8 @@ static void add_times(yoke_part_times *sum, double weight, const yoke_task_times
 void yoke_ledger_task(yoke_ledger *l, int part, int variant, int job, const yoke_task_times *t) {
   add_times(&l->parts[part], (double)l->stride, t);
   add_times(&l->own, (double)l->stride, t);
-  l->span[part] = fmax(l->span[part], t->end - t->begin);
+  if (l->span[part] < 0.0) l->here[l->n_here++] = part;
+  l->span[part] = fmax(fmax(l->span[part], t->end - t->begin), 0.0);
   ++l->n_tasks;
   if (l->projection == NULL) return;
   yoke_projection_task(l->projection, job, t->processor);
@@ -117,8 +131,13 @@ void yoke_ledger_ranks(yoke_ledger *l, double done) {
 
 void yoke_ledger_end_list(yoke_ledger *l) {
   double longest = 0.0;
-  for (int i = 0; i < l->n_parts; ++i) longest = fmax(longest, l->span[i]);
-  for (int i = 0; i < l->n_parts; ++i) l->parts[i].idle += (double)l->stride * (longest - l->span[i]);
+  for (int k = 0; k < l->n_here; ++k) {
+    const int part = l->here[k];
+    longest        = fmax(longest, l->span[part]);
+    l->spans[part] += l->span[part];
+    l->span[part] = -1.0;
+  }
+  l->step_longest += longest;
   if (l->projection == NULL) return;
   const double begin = yoke_clock_now();
   yoke_projection_end(l->projection);

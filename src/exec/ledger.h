@@ -31,14 +31,18 @@ typedef struct yoke_part_times {
 
 typedef struct yoke_ledger {
   int              n_parts;
-  yoke_part_times *parts;                /* [n_parts]; of parts on other ranks what these have told */
-  yoke_part_times  own;                  /* all tasks of this process, and its exchange with other ranks; no idle */
-  double          *span;                 /* [n_parts] longest task of the present list [s] */
+  yoke_part_times *parts; /* [n_parts]; of parts on other ranks what these have told */
+  yoke_part_times  own;   /* all tasks of this process, and its exchange with other ranks; no idle */
+  double          *span;  /* [n_parts] longest task of the present list [s]; -1: it has none */
+  double          *spans; /* [n_parts] sum of the spans of the present step [s] */
+  int             *here;  /* [n_here] parts of the present list */
+  int              n_here;
   double           steps, lists, output; /* all steps, the lists of tasks in them, all output [s] */
   /* the present step */
   bool             is_timed;
   double           step_begin, step_lists, step_lost; /* begin; its lists, and what the profile itself took [s] */
   double           list_end;
+  double           step_longest; /* sum of the longest spans of its lists [s] */
   double           serial_begin; /* profile: clock of the thread where the part between lists begins [s] */
   int64_t          n_tasks;      /* of its lists */
   /* which ones are timed */

@@ -69,6 +69,25 @@ static void waiting_for_other_ranks_is_exchange(void **state) {
   yoke_ledger_destroy(&l);
 }
 
+/* Gauss-seidel: every part has a list of its own. */
+static void a_part_waits_for_lists_without_it(void **state) {
+  const yoke_task_times times[] = {{.begin = 1.0, .saved = 1.1, .solved = 1.4, .end = 1.5},
+                                   {.begin = 2.0, .saved = 2.1, .solved = 2.9, .end = 3.0}};
+  yoke_ledger          *l       = NULL;
+  (void)state;
+  assert_int_equal(yoke_ledger_create(NULL, 3, false, &l), YOKE_OK);
+  yoke_ledger_begin_step(l);
+  for (int i = 0; i < 2; ++i) {
+    yoke_ledger_begin_list(l, yoke_clock_now());
+    yoke_ledger_task(l, i, -1, 0, &times[i]);
+    yoke_ledger_task(l, i, -1, 0, &times[i]); /* the longest of its tasks counts, once */
+    yoke_ledger_end_list(l);
+  }
+  yoke_ledger_end_step(l);
+  near(l->parts[0].idle, 1.0), near(l->parts[1].idle, 0.5), near(l->parts[2].idle, 1.5);
+  yoke_ledger_destroy(&l);
+}
+
 /* Empty steps are as short as can be: after the first ones few of them are timed, and these stand for all. */
 static void short_steps_are_timed_now_and_then(void **state) {
   enum { N = 100000 };
@@ -181,6 +200,7 @@ int main(void) {
       cmocka_unit_test(times_of_tasks_are_added_up_by_class_and_part),
       cmocka_unit_test(idle_is_the_wait_for_the_longest),
       cmocka_unit_test(waiting_for_other_ranks_is_exchange),
+      cmocka_unit_test(a_part_waits_for_lists_without_it),
       cmocka_unit_test(short_steps_are_timed_now_and_then),
       cmocka_unit_test(a_profile_times_every_step),
       cmocka_unit_test(the_projection_counts_processor_time),
