@@ -165,16 +165,27 @@ static watched_sizes sizes_so_far(const yoke_graph *g) {
   return sizes;
 }
 
+/* Most that a node may be; `ratio` is the model's time in units of the step, so that a motion is one in the step. Forces that move bodies by
+ * their rounding over a short step are large too. */
+static double most_of_node(const graph_channel *channel, double ratio) {
+  switch (channel->unit.kind) {
+  case YOKE_RESIDUAL_POSITION: return channel->natural * beyond_length;
+  case YOKE_RESIDUAL_VELOCITY: return channel->natural * beyond_length * fmax(1.0, ratio);
+  case YOKE_RESIDUAL_ACCELERATION: return channel->natural * beyond_length * fmax(1.0, ratio * ratio);
+  default: return channel->natural * beyond_forces * fmax(1.0, rounding * ratio * ratio);
+  }
+}
+
 /* Inputs that no mechanism has, a motion by a million times the length of the model in one step or a force far beyond all sizes, make bodies spin so
- * fast that an integration of the step would hardly end: it is not begun. Forces that move bodies by their rounding over a short step are large
- * too. */
+ * fast that an integration of the step would hardly end: it is not begun. */
 yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
-  const double ratio = g->settings.time / g->H, least = fmax(1.0, rounding * ratio * ratio);
+  const double ratio = g->settings.time / g->H;
+  if (g->settings.bears_any_size) return YOKE_OK;
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     const int            kind    = channel->kind;
     const double         origin  = kind == GRAPH_MOTIONS ? channel->kept->past[0] : 0.0;
-    const double         limit   = channel->natural * (kind == GRAPH_MOTIONS ? beyond_length : beyond_forces * least);
+    const double         limit   = most_of_node(channel, ratio);
     for (int j = 0; kind != GRAPH_SIGNALS && is_watched(channel) && j < channel->n_nodes; ++j) {
       const double value = g->w[channel->w_at + j];
       if (!(fabs(value - origin) > limit)) continue;
