@@ -616,31 +616,16 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
 
 /* ---- creation ---- */
 
-#define MULTIBODY_TANGENTS                                                                                             \
+#define MULTIBODY_CALLS                                                                                                \
+  .kind = "multibody", .destroy = mb_destroy, .derivative = mb_derivative, .project_position = mb_project_position,    \
+  .project_velocity = mb_project_velocity, .project = mb_project, .is_singular = mb_is_singular,                       \
+  .constraint = mb_constraint, .dae_create = mb_dae_create, .dae_rhs = mb_dae_rhs, .dae_jacobian = mb_dae_jacobian,    \
   .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor, .motion_solve = mb_motion_solve,     \
   .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, .branch = mb_branch,             \
-  .blame = mb_blame
+  .blame = mb_blame, .energy = mb_energy, .linear = mb_linear, .motions = mb_motions, .is_kicked = mb_is_kicked,       \
+  .kick = mb_kick, .events = mb_events
 
-static const yoke_equations_ops multibody_ops = {
-    .kind             = "multibody",
-    .destroy          = mb_destroy,
-    .derivative       = mb_derivative,
-    .project_position = mb_project_position,
-    .project_velocity = mb_project_velocity,
-    .project          = mb_project,
-    .is_singular      = mb_is_singular,
-    .constraint       = mb_constraint,
-    .dae_create       = mb_dae_create,
-    .dae_rhs          = mb_dae_rhs,
-    .dae_jacobian     = mb_dae_jacobian,
-    MULTIBODY_TANGENTS,
-    .energy    = mb_energy,
-    .linear    = mb_linear,
-    .motions   = mb_motions,
-    .is_kicked = mb_is_kicked,
-    .kick      = mb_kick,
-    .events    = mb_events,
-};
+static const yoke_equations_ops multibody_ops = {MULTIBODY_CALLS};
 
 static void mb_normalise(const void *self, double *q) {
   const yoke_multibody *mb = self;
@@ -649,27 +634,8 @@ static void mb_normalise(const void *self, double *q) {
   }
 }
 
-static const yoke_equations_ops spatial_ops = {
-    .kind             = "multibody",
-    .destroy          = mb_destroy,
-    .derivative       = mb_derivative,
-    .project_position = mb_project_position,
-    .project_velocity = mb_project_velocity,
-    .project          = mb_project,
-    .is_singular      = mb_is_singular,
-    .normalise        = mb_normalise,
-    .constraint       = mb_constraint,
-    .dae_create       = mb_dae_create,
-    .dae_rhs          = mb_dae_rhs,
-    .dae_jacobian     = mb_dae_jacobian,
-    MULTIBODY_TANGENTS,
-    .energy    = mb_energy,
-    .linear    = mb_linear,
-    .motions   = mb_motions,
-    .is_kicked = mb_is_kicked,
-    .kick      = mb_kick,
-    .events    = mb_events,
-};
+/* With bodies whose orientations are Euler parameters. */
+static const yoke_equations_ops spatial_ops = {MULTIBODY_CALLS, .normalise = mb_normalise};
 
 /* A chain and nothing else, wanted without quadratures: its own equations are faster. */
 static bool is_chain_alone(const yoke_model *model, const yoke_multibody_options *options) {

@@ -49,9 +49,25 @@ void native_remember_inputs(const native *n, void *state, const yoke_signal *u, 
 
 /* ---- calls ---- */
 
+/* Loads and laws that read accelerations and forces of joints fit to them at the start. Alone a part may answer them with gain 1 where the whole
+ * model, with the mass of its neighbours, does not. */
+static yoke_status check_loop(const yoke_subsystem *subsystem, void *scratch, double t, const yoke_signal *u,
+                              yoke_context *ctx) {
+  const native *n         = subsystem->self;
+  double       *now       = native_doubles(scratch, n->at_left);
+  char          text[900] = "";
+  if (n->equations.nu > 0) yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 0, now);
+  const yoke_status status =
+      yoke_multibody_check_loop(n->mb, scratch, t, n->q_start, n->v_start, now, text, sizeof text);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s: %s%s", subsystem->name, t, text,
+                   n->equations.nu > 0 ? ", or keep the bodies that hold it in the same subsystem" : "");
+}
+
 static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, void *state, double t,
                                 const yoke_signal *u, yoke_context *ctx) {
   const native *n = subsystem->self;
+  YOKE_TRY(check_loop(subsystem, scratch, t, u, ctx));
   memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
   native_begin_pauses(n, state, t);
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);

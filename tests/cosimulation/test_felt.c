@@ -419,6 +419,24 @@ static void f62_accelerations_of_other_parts_are_signals_with_the_order_of_the_c
   }
 }
 
+/* As a whole the load answers with gain 0.1 / 2.1; the ring alone has no other mass. */
+static void a_loop_of_gain_one_in_a_part_alone_is_named(void **state) {
+  cosim c;
+  (void)state;
+  cosim_open(&c,
+             "yoke: 1\n"
+             "t_end: 1\n"
+             "bodies: {cart: {kind: planar, mass: 2, inertia: 1}, ring: {kind: planar, mass: 0.1, inertia: 1}}\n"
+             "connections: {weld: {kind: fixed, between: [cart, ring]}}\n"
+             "loads: {f: {kind: expression, on: ring, force: [0.1*ring.ax, 0]}}\n"
+             "split: {a: [cart], b: [ring]}\n",
+             NULL);
+  assert_int_equal(c.status, YOKE_SINGULAR);
+  expect_said(c.ctx, "load 'f' reads 'ring.ax', which answers it with gain 1");
+  expect_said(c.ctx, "keep the bodies that hold it in the same subsystem");
+  cosim_close(&c);
+}
+
 static void a_loop_of_gain_one_through_two_parts_is_named(void **state) {
   cosim c;
   (void)state;
@@ -536,6 +554,7 @@ int main(void) {
       cmocka_unit_test(a_load_that_reads_a_force_which_is_not_unique_is_refused),
       cmocka_unit_test(forces_that_are_unique_are_read_beside_others_that_are_not),
       cmocka_unit_test(f62_accelerations_of_other_parts_are_signals_with_the_order_of_the_coupling),
+      cmocka_unit_test(a_loop_of_gain_one_in_a_part_alone_is_named),
       cmocka_unit_test(a_loop_of_gain_one_through_two_parts_is_named),
       cmocka_unit_test(f62_the_force_of_a_cut_joint_is_read_by_both_sides_and_by_others),
       cmocka_unit_test(an_event_finds_where_the_force_of_a_cut_joint_passes_a_value),
