@@ -58,12 +58,8 @@ int model_options_apply(const command_def *command, const model_arguments *a, yo
     return usage_error(command, "--step %s fixes the macro step and leaves nothing to control; give it or %s", step,
                        has_rtol ? "--macro-rtol" : "--estimator");
   if (a->threads) {
-    char      *end;
-    const long n = strtol(a->threads, &end, 10);
-    if (end == a->threads || *end || n < 1 || n > 100000) {
-      return usage_error(command, "--threads is '%s', expected a whole number >= 1", a->threads);
-    }
-    options->threads = (int)n;
+    const int code = whole_option(command, "threads", a->threads, 100000, &options->threads);
+    if (code != PARSE_DONE) return code;
   }
   options->n_sets    = a->set.n;
   options->sets      = a->set.texts;

@@ -14,6 +14,15 @@ int usage_error(const command_def *command, const char *format, ...) {
   return EXIT_CODE_USAGE;
 }
 
+int whole_option(const command_def *command, const char *name, const char *text, int most, int *out) {
+  char      *end;
+  const long n = strtol(text, &end, 10);
+  if (end == text || *end || n < 1 || n > most)
+    return usage_error(command, "--%s is '%s', expected a whole number >= 1", name, text);
+  *out = (int)n;
+  return PARSE_DONE;
+}
+
 static void put_option(page *p, char letter, const char *name, const char *value, bool is_maybe, const char *help) {
   char       left[64];
   const char short_form[] = {'-', letter, ',', ' ', '\0'};

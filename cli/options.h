@@ -70,6 +70,8 @@ void options_release(const command_def *command, void *arguments, text_list *ope
 __attribute__((format(printf, 2, 3)))
 #endif
 int usage_error(const command_def *command, const char *format, ...);
+/* Value of an option that is a whole number from 1 to `most`. PARSE_DONE or an exit code. */
+int whole_option(const command_def *command, const char *name, const char *text, int most, int *out);
 
 /* The last value of a choice; NULL: not given. */
 const char *choice_value(const choice_list *choices, const char *name);

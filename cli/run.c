@@ -13,7 +13,8 @@ typedef struct run_arguments {
   model_arguments model;
   const char     *out, *csv, *profile; /* profile "": without a file */
   text_list       print, plugin;
-  bool            monolithic, no_predict, verify, allow_mixed, json, quiet;
+  const char     *load_steps;
+  bool            monolithic, at_rest, no_predict, verify, allow_mixed, json, quiet;
 } run_arguments;
 
 static const option_def run_options[] = {
@@ -22,6 +23,10 @@ static const option_def run_options[] = {
     {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
      "print these outputs at the end: upper.x,upper.vx"},
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
+    {"static", 0, OPTION_FLAG, offsetof(run_arguments, at_rest), NULL,
+     "nothing moves: the result is a rest state of the model"},
+    {"load-steps", 0, OPTION_TEXT, offsetof(run_arguments, load_steps), "N",
+     "with --static: load it in N steps; default: at once, and in 10 where that fails"},
     {"no-predict", 0, OPTION_FLAG, offsetof(run_arguments, no_predict), NULL,
      "do not predict whether the macro step is stable"},
     {"verify", 0, OPTION_FLAG, offsetof(run_arguments, verify), NULL,
@@ -88,6 +93,8 @@ static int check_values(const command_def *command, const run_arguments *a, cons
   if (operands->n > 1) return usage_error(command, "one model file expected, '%s' is too many", operands->texts[1]);
   if (a->out && !*a->out) return usage_error(command, "--out needs a file name");
   if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
+  if (a->load_steps && !a->at_rest) return usage_error(command, "--load-steps belongs to --static");
+  if (a->at_rest && a->verify) return usage_error(command, "--verify repeats a motion: --static has none");
   return PARSE_DONE;
 }
 
@@ -266,11 +273,24 @@ static void print_timeline(FILE *file, const char *name, const yoke_run_summary 
   fputs(")\n", file);
 }
 
+/* "at rest      in 12 steps of one load step; the largest acceleration left is 3e-14 m/s^2" */
+static void print_rest(FILE *file, const yoke_run_summary *s) {
+  fprintf(file, "at rest      found in %d %s", s->rest_steps, plural(s->rest_steps, "step", "steps"));
+  if (s->load_steps > 1) fprintf(file, " and %d load steps", s->load_steps);
+  fprintf(file, "; the largest acceleration left is %.3g m/s^2\n", s->rest_acceleration);
+  if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
+  print_result_files(file, s);
+}
+
 static void print_summary(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "model        %s: %d %s, %d %s, %d %s\n", s->name && *s->name ? s->name : "(no name)", s->n_bodies,
           plural(s->n_bodies, "body", "bodies"), s->n_connections,
           plural(s->n_connections, "connection", "connections"), s->n_freedoms,
           plural(s->n_freedoms, "freedom", "freedoms"));
+  if (s->is_static) {
+    print_rest(file, s);
+    return;
+  }
   fprintf(file, "solved       %.9g .. %.9g s%s in %.3g s\n", s->t_start, s->t,
           s->stopped_by_event ? " (an event ended it)" : "", s->wall_time);
   if (s->is_split) print_split(file, s);
@@ -431,6 +451,10 @@ static void print_json(const yoke_context *ctx, const char *path, const yoke_run
   json_number(&j, "t_end", is_loaded ? s->t_end : (double)NAN);
   json_number(&j, "t", is_loaded ? s->t : (double)NAN);
   json_truth(&j, "stopped_by_event", s->stopped_by_event);
+  json_truth(&j, "static", s->is_static);
+  json_number(&j, "rest_acceleration", s->is_static ? s->rest_acceleration : (double)NAN);
+  json_number(&j, "rest_steps", s->is_static ? (double)s->rest_steps : (double)NAN);
+  json_number(&j, "load_steps", s->is_static ? (double)s->load_steps : (double)NAN);
   json_whole(&j, "steps", s->steps);
   json_whole(&j, "rejected_steps", s->rejected_steps);
   json_whole(&j, "evaluations", s->evaluations);
@@ -530,12 +554,15 @@ static int run_main(const command_def *command, int argc, char **argv) {
   if (code != PARSE_DONE) return code;
   code = check_values(command, &a, &operands);
   if (code == PARSE_DONE) code = model_options_apply(command, &a.model, &options);
+  if (code == PARSE_DONE && a.load_steps)
+    code = whole_option(command, "load-steps", a.load_steps, 100000, &options.load_steps);
   if (code == PARSE_DONE) code = split_names(command, &a.print, &names);
   if (code == PARSE_DONE) {
     trace_apply(&a.model, &options);
     options.model      = operands.texts[0];
     options.threads    = launch_threads(options.threads);
     options.monolithic = a.monolithic;
+    options.is_static  = a.at_rest;
     options.no_predict = a.no_predict;
     options.profile    = a.profile != NULL;
     if (a.profile && *a.profile) options.profile_file = a.profile;
@@ -574,6 +601,9 @@ const command_def run_command = {
         "Under a launcher (mpirun -n 4 yoke run MODEL) the subsystems are spread over its processes, with the "
         "same\n"
         "result; rank 0 reads, writes and prints.\n"
+        "--static puts the model as a whole to rest, near its start and downhill from it, and writes that state as the "
+        "only time\n"
+        "of the result; it fails with exit code 4 where there is none.\n"
         "With --print, stdout holds one `name value` per line and nothing else; the summary goes to stderr.\n"
         "Ctrl-C stops after the present step, keeps what was computed and exits with 8.",
     .options   = run_options,

@@ -47,6 +47,10 @@ typedef struct yoke_run_options {
   /* Every step is timed: the summary gets a projection of what more threads would do (docs/parallel.md). */
   bool        profile;
   const char *profile_file; /* a timeline of it, for the viewer of a browser; NULL: none */
+  /* Nothing moves: the model as a whole is put to rest, in so many load steps (0: as many as it takes), and that state is the result, at t_start
+   * (docs/program.md). */
+  bool        is_static;
+  int         load_steps;
 } yoke_run_options;
 
 /* What the couplings of a split run left open at macro points, by kind. Angles count as lengths, times the length of the model. */
@@ -156,6 +160,10 @@ typedef struct yoke_run_summary {
   yoke_projected_time   projection[YOKE_N_PROJECTED_THREADS];
   double                critical_path;   /* [s]: no number of threads is faster */
   int64_t               n_spans, n_lost; /* of the timeline: kept, and those for which there was no room */
+  /* With `is_static`: */
+  bool                  is_static;
+  int                   rest_steps, load_steps; /* that the search took */
+  double rest_acceleration; /* the largest that is left; of rotations times the size of the model [m/s^2] */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

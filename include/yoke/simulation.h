@@ -70,6 +70,10 @@ typedef struct yoke_simulation_options {
   void                        *event_user;
   const volatile sig_atomic_t *interrupted; /* not 0: as if cancelled. May be set by a signal handler. NULL: none */
   bool                         profile;     /* every step is timed, for the summary of a run (yoke_run_options) */
+  /* The simulation starts from a rest state of the model near its assembled start, found in so many load steps; 0: as many as it takes
+   * (docs/program.md). */
+  bool                         at_rest;
+  int                          load_steps;
 } yoke_simulation_options;
 
 /* The model is planned, assembled and started: the simulation stands at the model's t_start. Borrows the options and what they point to, but for
@@ -78,7 +82,8 @@ typedef struct yoke_simulation_options {
  *   YOKE_E_MODEL         a choice, a combination of methods or the model cannot be used
  *   YOKE_E_UNSUPPORTED   "user" without an executor in the context
  *   YOKE_E_INTERRUPTED   `interrupted`, or `progress` said so
- *   > 0, YOKE_E_NOT_CONVERGED, YOKE_E_UNSTABLE, YOKE_E_SUBSYSTEM   there is no state to begin from (YOKE_NON_FINITE: accelerations) */
+ *   > 0, YOKE_E_NOT_CONVERGED, YOKE_E_UNSTABLE, YOKE_E_SUBSYSTEM   there is no state to begin from (YOKE_NON_FINITE: accelerations), or no
+ *                        rest state */
 YOKE_API yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model,
                                             const yoke_simulation_options *options, yoke_simulation **out);
 

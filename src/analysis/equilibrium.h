@@ -5,14 +5,29 @@
  *   [ M/dtau - K   -G^T ] [ dq     ]   [ f  ]
  *   [ G              0  ] [ lambda ] = [ -g ],      K = d(f + G^T lambda)/dq,
  * so that it ends as Newton's method (dtau -> infinity) and finds, where forces have a potential, a stable rest state rather than the
- * nearest one. A start that is at rest already is kept, stable or not. */
+ * nearest one. A start that is at rest already is kept, stable or not.
+ *
+ * Load steps: with the forces f_0 of the start, rest states of f - (1 - s) f_0 are followed from the start (s = 0) to the model as it is
+ * (s = 1). Where the start is the rest state without loads, f_0 are the loads and s is the share of them that acts. */
 #ifndef YOKE_ANALYSIS_EQUILIBRIUM_H
 #define YOKE_ANALYSIS_EQUILIBRIUM_H
 
 #include "analysis/whole_model.h"
 
+typedef struct yoke_equilibrium_options {
+  int         n_loads; /* load steps; 0, 1: all at once */
+  const char *remedy;  /* end of the message where there is none: "start nearer to one" */
+} yoke_equilibrium_options;
+
+typedef struct yoke_equilibrium_facts {
+  int    steps;        /* in pseudo-time */
+  int    n_loads;      /* load steps that were made, those that had to be halved included */
+  double acceleration; /* the largest that is left, of rotations times the size of the model [m/s^2] */
+} yoke_equilibrium_facts;
+
 /* whole->q and v become the rest state (v = 0). On failure they are unchanged. YOKE_E_NOT_CONVERGED: none was found, the message names the
- * body that keeps accelerating; YOKE_E_UNSUPPORTED: no analytic Jacobian. */
-yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole);
+ * body that keeps accelerating; YOKE_E_UNSUPPORTED: no analytic Jacobian. options NULL: all at once; facts NULL: not wanted. */
+yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole, const yoke_equilibrium_options *options,
+                                  yoke_equilibrium_facts *facts);
 
 #endif

@@ -268,7 +268,7 @@ static bool is_same_everywhere(const yoke_stability *s, yoke_whole_model *whole)
 static yoke_status find_state(const yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   yoke_context *own = NULL;
   YOKE_TRY(yoke_context_create(&own));
-  yoke_status status = yoke_equilibrium_find(own, whole);
+  yoke_status status = yoke_equilibrium_find(own, whole, NULL, NULL);
   if (status == YOKE_E_NOT_CONVERGED && is_same_everywhere(s, whole)) status = YOKE_OK;
   if (status != YOKE_OK)
     (void)yoke_fail(ctx, status, "%s",

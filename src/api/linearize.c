@@ -51,7 +51,9 @@ static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options
     return yoke_fail(ctx, YOKE_E_USAGE, "model '%s' has %d velocities; modes and matrices are computed for at most %d",
                      m->model->name, e->nv, MAX_VELOCITIES);
   }
-  if (at == YOKE_AT_EQUILIBRIUM) YOKE_TRY(yoke_equilibrium_find(ctx, &m->whole));
+  static const yoke_equilibrium_options rest = {
+      .remedy = "start nearer to one, or linearise about the start itself (yoke info --at start)"};
+  if (at == YOKE_AT_EQUILIBRIUM) YOKE_TRY(yoke_equilibrium_find(ctx, &m->whole, &rest, NULL));
   const yoke_linearize_def def = {.model       = m->model,
                                   .equations   = e,
                                   .mb          = m->whole.mb,

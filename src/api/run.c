@@ -19,7 +19,7 @@
 yoke_simulation_options yoke_run_simulation(const yoke_run_options *o) {
   return (yoke_simulation_options){
       .size          = sizeof(yoke_simulation_options),
-      .monolithic    = o->monolithic,
+      .monolithic    = o->monolithic || o->is_static,
       .no_predict    = o->no_predict,
       .check         = o->check,
       .exec          = o->exec,
@@ -32,6 +32,8 @@ yoke_simulation_options yoke_run_simulation(const yoke_run_options *o) {
       .progress_user = o->user,
       .interrupted   = o->interrupted,
       .profile       = o->profile || o->profile_file,
+      .at_rest       = o->is_static,
+      .load_steps    = o->load_steps,
   };
 }
 
@@ -135,6 +137,14 @@ static void take_facts(const yoke_run_system *run, yoke_run_summary *summary) {
   summary->n_freedoms         = facts.n_freedoms;
   summary->n_constraints      = facts.ng;
   summary->n_outputs          = run->plan->outputs.n;
+}
+
+static void take_rest(const yoke_simulation *s, yoke_run_summary *summary) {
+  summary->is_static         = true;
+  summary->t_end             = summary->t_start;
+  summary->rest_steps        = s->rest.steps;
+  summary->load_steps        = s->rest.n_loads;
+  summary->rest_acceleration = s->rest.acceleration;
 }
 
 static void take_split(const yoke_run_system *run, yoke_run_summary *s) {
@@ -290,6 +300,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   if (status == YOKE_OK) {
     take_facts(&s->run, summary);
     take_split(&s->run, summary);
+    if (options->is_static) take_rest(s, summary);
     status = find_names(ctx, s, options, &handles);
   }
   if (status == YOKE_OK) {
@@ -308,7 +319,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
 }
 
 static bool runs_as_whole(const yoke_run_options *options, const yoke_model *model) {
-  return model->n_parts == 0 || options->monolithic;
+  return model->n_parts == 0 || options->monolithic || options->is_static;
 }
 
 /* Ranks that will have nothing to do. */

@@ -2,6 +2,7 @@
 #ifndef YOKE_API_RUN_H
 #define YOKE_API_RUN_H
 
+#include "api/rest.h"
 #include "io/yaml.h"
 #include "master/system.h"
 #include "model/model.h"
@@ -47,9 +48,10 @@ typedef struct yoke_run_system {
   yoke_system *system;
 } yoke_run_system;
 
-/* Those of the model: its split, unless it has none or the options say monolithic. Borrows `model`, gives; clear in any case. */
+/* Those of the model: its split, unless it has none or the options say monolithic. rest NULL: from the assembled start. Borrows `model`, gives;
+ * clear in any case. */
 yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                                   yoke_run_system *out);
+                                   const yoke_rest *rest, yoke_run_system *out);
 /* The same to look at, not to run: code of foreign subsystems is not asked for. */
 yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                  yoke_run_system *out);

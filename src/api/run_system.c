@@ -10,8 +10,10 @@ static void warn_idle(void *user, const yoke_setting_value *value, const char *k
 }
 
 static yoke_status create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                          bool is_dry, yoke_run_system *out) {
+                          const yoke_rest *rest, bool is_dry, yoke_run_system *out) {
   const yoke_plan_options   plan = {.is_whole = model->n_parts == 0 || options->monolithic,
+                                    .q        = rest != NULL ? rest->whole.q : NULL,
+                                    .v        = rest != NULL ? rest->whole.v : NULL,
                                     .n_print  = options->n_quantities,
                                     .print    = options->quantities,
                                     .is_dry   = is_dry};
@@ -31,13 +33,13 @@ static yoke_status create(yoke_context *ctx, const yoke_simulation_options *opti
 }
 
 yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                                   yoke_run_system *out) {
-  return create(ctx, options, model, false, out);
+                                   const yoke_rest *rest, yoke_run_system *out) {
+  return create(ctx, options, model, rest, false, out);
 }
 
 yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                  yoke_run_system *out) {
-  return create(ctx, options, model, true, out);
+  return create(ctx, options, model, NULL, true, out);
 }
 
 void yoke_run_system_clear(yoke_run_system *run) {

@@ -151,6 +151,17 @@ static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
   return YOKE_OK;
 }
 
+/* From the assembled start, or from rest. */
+static yoke_status start_system(yoke_context *ctx, yoke_simulation *s) {
+  if (!s->options.at_rest) return yoke_run_system_create(ctx, &s->options, s->model, NULL, &s->run);
+  yoke_rest   rest;
+  yoke_status status = yoke_rest_find(ctx, s->model, s->options.load_steps, &rest);
+  if (status == YOKE_OK) status = yoke_run_system_create(ctx, &s->options, s->model, &rest, &s->run);
+  s->rest = rest.facts;
+  yoke_rest_clear(&rest);
+  return status;
+}
+
 static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model *model) {
   YOKE_TRY(take_model(ctx, s, model));
   join(ctx, s);
@@ -158,7 +169,7 @@ static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
   if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(predict(ctx, s));
-  YOKE_TRY(yoke_run_system_create(ctx, &s->options, s->model, &s->run));
+  YOKE_TRY(start_system(ctx, s));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);
 }
@@ -179,6 +190,7 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, c
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_simulation_options"));
   YOKE_TRY(yoke_given(ctx, model, "model"));
   YOKE_TRY(yoke_given_texts(ctx, own.n_quantities, own.quantities, "the name of a quantity"));
+  if (own.load_steps < 0) return yoke_fail(ctx, YOKE_E_USAGE, "%d load steps, expected 0 or more", own.load_steps);
   yoke_simulation *s = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "the simulation");
   s->options      = own;

@@ -17,6 +17,7 @@ typedef struct simulation_event {
 struct yoke_simulation {
   const yoke_model       *given, *model; /* as it was given, and with the choices; own shares */
   yoke_simulation_options options;       /* functions, their users and plain values */
+  yoke_equilibrium_facts  rest;          /* with options.at_rest */
   yoke_run_system         run;
   yoke_cancel             cancel;
   bool          is_at_work;  /* a call is under way: what it calls back finds the simulation in the middle of a step */

@@ -8,7 +8,8 @@
 
 typedef struct yoke_native_part {
   yoke_submodel   submodel;
-  yoke_native_def def; /* borrows the submodel */
+  double         *q, *v; /* start that was given; NULL: as the submodel says */
+  yoke_native_def def;   /* borrows the others */
 } yoke_native_part;
 
 /* `make` of a plan's part: `definition` is a yoke_native_part. */

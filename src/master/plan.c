@@ -56,6 +56,8 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .length       = plan->scheme.length,
                                                    .time         = plan->scheme.time,
                                                    .energy       = plan->has_work,
+                                                   .q            = native->q,
+                                                   .v            = native->v,
                                                    .is_whole     = plan->step.is_free,
                                                    .no_integrals = !needs_integrals(plan, part),
                                                    .no_response  = !yoke_scheme_asks_response(&plan->scheme, part)};
@@ -173,7 +175,7 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
   YOKE_TRY(yoke_context_go_on(b->ctx));
-  YOKE_TRY(options->is_whole ? plan_take_whole(b) : split(b, options));
+  YOKE_TRY(options->is_whole ? plan_take_whole(b, options) : split(b, options));
   YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(plan_name_outputs(b));
   YOKE_TRY(plan_take_formulas(b));

@@ -175,7 +175,7 @@ yoke_status plan_take_formulas(plan_builder *b);
 yoke_status plan_select_outputs(plan_builder *b);
 
 /* plan_whole.c: the model as one part. */
-yoke_status plan_take_whole(plan_builder *b);
+yoke_status plan_take_whole(plan_builder *b, const yoke_plan_options *options);
 
 /* plan_step.c: scheme and degrees of a controlled run, where they are left open. */
 void plan_choose_step(plan_builder *b);

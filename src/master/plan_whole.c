@@ -88,7 +88,21 @@ static void take_steps(plan_builder *b) {
   b->plan->step.is_free = true;
 }
 
-yoke_status plan_take_whole(plan_builder *b) {
+/* The start that was given: as many numbers as a model without quadratures has. */
+static yoke_status take_start(plan_builder *b, const double *q, const double *v) {
+  yoke_native_part *whole = &b->plan->native[0];
+  size_t            nq = 0, nv = 0;
+  if (q == NULL) return YOKE_OK;
+  for (int i = 0; i < b->model->n_bodies; ++i) {
+    nq += (size_t)yoke_body_nq(&b->model->bodies[i]);
+    nv += (size_t)yoke_body_nv(&b->model->bodies[i]);
+  }
+  whole->q = yoke_arena_copy(&b->plan->arena, q, nq, sizeof *q);
+  whole->v = yoke_arena_copy(&b->plan->arena, v, nv, sizeof *v);
+  return b->plan->arena.has_failed ? plan_no_memory(b) : YOKE_OK;
+}
+
+yoke_status plan_take_whole(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   if (b->model->n_foreigns > 0)
     return yoke_fail(b->ctx, YOKE_E_MODEL,
@@ -102,6 +116,7 @@ yoke_status plan_take_whole(plan_builder *b) {
   plan->n_parts              = 1;
   plan_submodel(b, 0)->model = (yoke_model *)(uintptr_t)yoke_model_retain(b->model); /* never written */
   for (int c = 0; c < b->model->n_connections; ++c) b->connections[c] = (plan_connection){0, c};
+  YOKE_TRY(take_start(b, options->q, options->v));
   YOKE_TRY(take_places(b));
   YOKE_TRY(take_events(b));
   YOKE_TRY(take_integrals(b));

@@ -404,11 +404,13 @@ static void report_redundancy(yoke_context *ctx, const yoke_multibody *mb, const
 }
 
 /* Equations, positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
-static yoke_status compile(yoke_context *ctx, native *n, const yoke_multibody_options *options, bool is_whole,
-                           yoke_arena *arena) {
+static yoke_status compile(yoke_context *ctx, native *n, const yoke_multibody_options *options,
+                           const yoke_native_def *def, yoke_arena *arena) {
   yoke_equations *e = &n->equations;
   yoke_assembly   assembly;
   YOKE_TRY(yoke_assembly_create(ctx, n->model, options, NULL, e, &n->mb, &assembly));
+  if (def->q != NULL) memcpy(assembly.q, def->q, (size_t)(e->nq - e->n_quadratures) * sizeof *def->q);
+  if (def->v != NULL) memcpy(assembly.v, def->v, (size_t)e->nv * sizeof *def->v);
   void *work         = yoke_allocate(1, e->work_size + 1);
   n->q_start         = yoke_arena_copy(arena, assembly.q, (size_t)e->nq + 1, sizeof *n->q_start);
   n->v_start         = yoke_arena_copy(arena, assembly.v, (size_t)e->nv + 1, sizeof *n->v_start);
@@ -416,9 +418,9 @@ static yoke_status compile(yoke_context *ctx, native *n, const yoke_multibody_op
   n->redundant       = yoke_arena_copy(arena, assembly.redundant, (size_t)assembly.n_redundant, sizeof *n->redundant);
   n->is_loose        = assembly.left_out != NULL;
   yoke_status status = work == NULL || arena->has_failed ? YOKE_E_MEMORY : YOKE_OK;
-  if (status == YOKE_OK && is_whole) {
+  if (status == YOKE_OK && def->is_whole) {
     report_redundancy(ctx, n->mb, &assembly);
-    status = yoke_assembly_report(ctx, n->model, e, n->mb, &assembly);
+    if (def->q == NULL) status = yoke_assembly_report(ctx, n->model, e, n->mb, &assembly);
   }
   if (status == YOKE_OK) status = check_guided(ctx, n, work);
   yoke_assembly_clear(&assembly);
@@ -469,7 +471,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                            .alpha          = solver.alpha,
                                            .beta           = solver.beta};
   n->model                              = def->model;
-  YOKE_TRY(compile(ctx, n, &options, def->is_whole, &s->arena));
+  YOKE_TRY(compile(ctx, n, &options, def, &s->arena));
   if (yoke_multibody_is_prescribed(n->mb)) YOKE_TRY(prescribe(ctx, n));
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
   yoke_multibody_retire(n->mb, n->n_redundant, n->redundant); /* its matrix has the pattern of all rows */

@@ -26,6 +26,7 @@ typedef struct yoke_native_def {
   int                        n_integrals;
   const yoke_variable       *integrals;    /* [n_integrals] positions whose time integrals are wanted */
   double                     length, time; /* sizes of the whole model [m, s]; 0: not known */
+  const double              *q, *v;        /* start (no quadratures), where it fits the joints; NULL: assembled */
   bool                       is_whole;     /* a model that runs as a whole: its start is told about */
   bool                       energy;       /* dissipated and external work are wanted: they are integrated along */
   bool                       no_response;  /* nobody asks for it: what it needs is not built */
