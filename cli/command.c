@@ -1,8 +1,8 @@
 #include "command.h"
 
-const command_def *const commands[] = {&run_command,       &check_command,   &info_command,
-                                       &split_command,     &compare_command, &converge_command,
-                                       &stability_command, &new_command,     &help_command};
+const command_def *const commands[] = {&run_command,     &check_command,    &info_command,      &split_command,
+                                       &compare_command, &converge_command, &stability_command, &plot_command,
+                                       &new_command,     &help_command};
 const int                n_commands = (int)(sizeof commands / sizeof *commands);
 
 void print_messages(const yoke_context *ctx) {

@@ -7,7 +7,7 @@
 #include <yoke/yoke.h>
 
 extern const command_def run_command, check_command, info_command, split_command, compare_command, converge_command,
-    stability_command, new_command, help_command;
+    stability_command, plot_command, new_command, help_command;
 
 /* All commands in the order of `yoke help`. */
 extern const command_def *const commands[];

@@ -3,6 +3,7 @@
 #define YOKE_YOKE_H
 
 #include <yoke/context.h>
+#include <yoke/curves.h>
 #include <yoke/converge.h>
 #include <yoke/draft.h>
 #include <yoke/export.h>

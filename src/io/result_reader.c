@@ -286,6 +286,13 @@ static void open_cosimulation(yoke_result *result) {
   H5Oclose(group);
 }
 
+static void read_macro(const yoke_result *result, const char *track, double *values) {
+  hid_t group = H5Oopen(result->file, "cosimulation", H5P_DEFAULT);
+  if (group < 0) return;
+  read_track(group, track, result->n_macro_steps, values);
+  H5Oclose(group);
+}
+
 /* A group of quantities: `time` and, with at least one quantity, `values`. Other objects are no concern of ours. */
 static yoke_status open_group(yoke_context *ctx, yoke_result *result, const char *name) {
   hid_t object = H5Oopen(result->file, name, H5P_DEFAULT);
@@ -587,4 +594,13 @@ yoke_status yoke_result_reader_values(yoke_context *ctx, yoke_result *result, in
   const double *from = group->block + (column - group->block_first);
   for (size_t k = 0; k < group->n_times; ++k) values[k] = from[k * (size_t)group->block_n];
   return YOKE_OK;
+}
+
+void yoke_result_reader_macro(const yoke_result *result, const char *track, double *values) {
+  for (size_t i = 0; i < result->n_macro_steps; ++i) values[i] = (double)NAN;
+#ifdef YOKE_WITH_HDF5
+  if (result->is_hdf5 && result->n_macro_steps > 0) read_macro(result, track, values);
+#else
+  (void)track;
+#endif
 }

@@ -3,6 +3,7 @@
 #include "base/output_file.h"
 #include "plot/contour.h"
 #include "plot/svg.h"
+#include "plot/thin.h"
 #include "plot/ticks.h"
 #include <math.h>
 #include <stdio.h>
@@ -170,8 +171,9 @@ static void put_mark(yoke_svg *svg, int style, double x, double y) {
   }
 }
 
-static void put_stroke(yoke_svg *svg, int style, const char *fill) {
-  const char *dash = dashes[style % N_DASHES];
+static void put_stroke(yoke_svg *svg, const yoke_plot_series *s, const char *fill) {
+  const int   style = s->style < 0 ? 0 : s->style;
+  const char *dash  = dashes[(s->dash > 0 ? s->dash - 1 : style) % N_DASHES];
   yoke_svg_put(svg, "<path fill=\"`\" stroke=\"`\" stroke-width=\"1.2\" stroke-linejoin=\"round\"", fill,
                colours[style % N_COLOURS]);
   if (*dash != '\0') yoke_svg_put(svg, " stroke-dasharray=\"`\"", dash);
@@ -185,15 +187,42 @@ static void begin_marks(yoke_svg *svg, int style) {
                colour);
 }
 
-static void put_series(yoke_svg *svg, const yoke_plot_series *s, const axis *x, const axis *y) {
-  bool      is_down = false;
-  const int style   = s->style < 0 ? 0 : s->style;
-  put_stroke(svg, style, "none");
+/* A pen that draws lines between its points. */
+typedef struct pen {
+  yoke_svg *svg;
+  bool      is_down, is_stair;
+} pen;
+
+static void pen_to(void *user, double x, double y) {
+  pen *p = user;
+  if (p->is_down && p->is_stair) yoke_svg_put(p->svg, "H~", x);
+  yoke_svg_put(p->svg, p->is_down ? "L~ ~" : "M~ ~", x, y);
+  p->is_down = true;
+}
+
+/* Curves of more points than a picture is wide lose those that nobody could see. */
+static void put_curve(yoke_svg *svg, const yoke_plot_series *s, const axis *x, const axis *y) {
+  enum { LONG = 4000 };
+  pen       p    = {.svg = svg, .is_stair = s->is_stair};
+  yoke_thin thin = {.width = 0.3, .put = pen_to, .user = &p};
   for (int i = 0; i < s->n; ++i) {
     const bool can = is_drawable(x->def.is_log, s->x[i]) && is_drawable(y->def.is_log, s->y[i]);
-    if (can) yoke_svg_put(svg, is_down ? "L~ ~" : "M~ ~", place(x, s->x[i]), place(y, s->y[i]));
-    is_down = can;
+    if (!can) {
+      yoke_thin_end(&thin);
+      p.is_down = false;
+    } else if (s->n > LONG) {
+      yoke_thin_add(&thin, place(x, s->x[i]), place(y, s->y[i]));
+    } else {
+      pen_to(&p, place(x, s->x[i]), place(y, s->y[i]));
+    }
   }
+  yoke_thin_end(&thin);
+}
+
+static void put_series(yoke_svg *svg, const yoke_plot_series *s, const axis *x, const axis *y) {
+  const int style = s->style < 0 ? 0 : s->style;
+  put_stroke(svg, s, "none");
+  put_curve(svg, s, x, y);
   yoke_svg_put(svg, "\"/>\n");
   if (!s->has_marks) return;
   begin_marks(svg, style);
@@ -354,7 +383,7 @@ static void legend_text(legend *l, const char *label) {
 static void legend_series(legend *l, const yoke_plot_series *s) {
   legend_place(l, s->label);
   if (l->svg != NULL) {
-    put_stroke(l->svg, s->style, "none");
+    put_stroke(l->svg, s, "none");
     yoke_svg_put(l->svg, "M~ ~h24\"/>\n", l->x, l->y);
     if (s->has_marks) {
       begin_marks(l->svg, s->style);
@@ -415,20 +444,50 @@ static double put_legend(yoke_svg *svg, const yoke_plot_figure *f, double left, 
   return is_any || has_unknown ? l.y + 0.5 * LEGEND_LINE - y : 0.0;
 }
 
+/* Of one panel, one entry per line; a caption that names its only curve is enough. Gives the room that it takes. */
+static double put_side_legend(yoke_svg *svg, const yoke_plot_panel *p, double x, double y) {
+  double room = 0.0;
+  legend l    = {.svg = svg, .left = x, .right = INFINITY};
+  if (p->empty != NULL || p->is_absent || p->n_series < 2) return 0.0;
+  for (int k = 0; k < p->n_series; ++k) {
+    if (p->series[k].label == NULL) continue;
+    l.x = x;
+    l.y = y + (k + 0.5) * LEGEND_LINE;
+    legend_series(&l, &p->series[k]);
+    room = fmax(room, l.x - x);
+  }
+  return room;
+}
+
 /* ---- figure ---- */
 
 /* Room beside and above the drawing area of a panel. */
-enum { ROOM_LEFT = 52, ROOM_RIGHT = 14, ROOM_TOP = 20, ROOM_BOTTOM = 38 };
+enum { ROOM_LEFT = 52, ROOM_RIGHT = 14, ROOM_TOP = 20, ROOM_BOTTOM = 38, ROOM_TICKS = 24 };
+
+/* Room above a panel, and the height of a line of them with all around: stacked ones without titles and captions are close. */
+static double room_above(const yoke_plot_figure *f, int line) {
+  if (!f->has_side_legends || f->panels[line * f->n_columns].title != NULL) return ROOM_TOP;
+  return line == 0 ? 0.5 * ROOM_TOP : 0.0;
+}
+
+static double line_height(const yoke_plot_figure *f, int line, double height) {
+  const bool is_close = f->has_side_legends && f->panels[line * f->n_columns].x.caption == NULL;
+  return room_above(f, line) + height + (is_close ? ROOM_TICKS : ROOM_BOTTOM);
+}
 
 static bool put_figure(yoke_svg *svg, const yoke_plot_figure *f) {
-  const int    n             = f->n_columns > 1 ? 1 : 0;
-  const double width         = n == 0 ? 340 : f->n_columns == 2 ? 240 : 180;
-  const double height        = n == 0 ? 230 : f->n_columns == 2 ? 190 : 160;
-  const double head          = f->title != NULL && *f->title != '\0' ? TITLE + 14 : MARGIN;
-  const double total         = f->n_columns * (width + ROOM_LEFT + ROOM_RIGHT) + 2 * MARGIN;
-  const double bottom        = head + f->n_rows * (height + ROOM_TOP + ROOM_BOTTOM);
-  const double legend_height = put_legend(NULL, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);
-  const double all           = bottom + 6 + legend_height + MARGIN;
+  const int    n      = f->n_columns > 1 ? 1 : 0;
+  const double width  = f->width > 0.0 ? f->width : n == 0 ? 340 : f->n_columns == 2 ? 240 : 180;
+  const double height = f->height > 0.0 ? f->height : n == 0 ? 230 : f->n_columns == 2 ? 190 : 160;
+  const double head   = f->title != NULL && *f->title != '\0' ? TITLE + 14 : MARGIN;
+  double       side = 0.0, bottom = head;
+  for (int k = 0; f->has_side_legends && k < f->n_rows; ++k)
+    side = fmax(side, put_side_legend(NULL, &f->panels[k], 0.0, 0.0));
+  for (int line = 0; line < f->n_rows; ++line) bottom += line_height(f, line, height);
+  const double total = f->n_columns * (width + ROOM_LEFT + ROOM_RIGHT) + 2 * MARGIN + side;
+  const double legend_height =
+      f->has_side_legends ? 0.0 : put_legend(NULL, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);
+  const double all = bottom + 6 + legend_height + MARGIN;
   yoke_svg_put(svg,
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"~pt\" "
                "height=\"~pt\" viewBox=\"0 0 ~ ~\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" "
@@ -439,15 +498,17 @@ static bool put_figure(yoke_svg *svg, const yoke_plot_figure *f) {
   yoke_svg_put(svg, "<rect width=\"~\" height=\"~\" fill=\"#fff\"/>\n", total, all);
   if (f->title != NULL && *f->title != '\0')
     put_label(svg, 0.5 * total, MARGIN + TITLE, TITLE, " text-anchor=\"middle\" font-weight=\"bold\"", f->title);
-  bool ok = true;
+  bool   ok  = true;
+  double top = head;
   for (int k = 0; k < f->n_rows * f->n_columns; ++k) {
     const int column = k % f->n_columns, line = k / f->n_columns;
-    const box area = {MARGIN + column * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT,
-                      head + line * (height + ROOM_TOP + ROOM_BOTTOM) + ROOM_TOP, width, height};
-    if (f->panels[k].is_absent) continue;
-    ok = put_panel(svg, &f->panels[k], area, k + 1) && ok;
+    const box area = {MARGIN + column * (width + ROOM_LEFT + ROOM_RIGHT) + ROOM_LEFT, top + room_above(f, line), width,
+                      height};
+    if (!f->panels[k].is_absent) ok = put_panel(svg, &f->panels[k], area, k + 1) && ok;
+    if (f->has_side_legends) (void)put_side_legend(svg, &f->panels[k], area.x + width + 10, area.y);
+    if (column + 1 == f->n_columns) top += line_height(f, line, height);
   }
-  put_legend(svg, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);
+  if (!f->has_side_legends) put_legend(svg, f, MARGIN + ROOM_LEFT, total - MARGIN, bottom + 6);
   yoke_svg_put(svg, "</svg>\n");
   return ok && !svg->has_failed;
 }

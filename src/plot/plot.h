@@ -17,7 +17,9 @@ typedef struct yoke_plot_series {
   int           n;
   const double *x, *y; /* values that are not finite (log: not positive) leave a gap */
   bool          has_marks;
-  int           style; /* number of its colour, dashes and mark, from 0 */
+  bool          is_stair; /* each value holds until the next abscissa */
+  int           style;    /* number of its colour, dashes and mark, from 0 */
+  int           dash;     /* number of its dashes from 1; 0: those of its style */
 } yoke_plot_series;
 
 /* Triangle that shows a slope on log-log axes: from (x, y) to (x factor, y factor^slope). */
@@ -53,7 +55,9 @@ typedef struct yoke_plot_figure {
   const char            *title;
   const char            *description; /* read by screen readers; NULL: none */
   int                    n_columns, n_rows;
-  const yoke_plot_panel *panels; /* [n_rows * n_columns], row by row */
+  double                 width, height;    /* of the drawing area of a panel [pt]; 0: by the number of columns */
+  bool                   has_side_legends; /* every panel has its own, on its right; else one below all. One column */
+  const yoke_plot_panel *panels;           /* [n_rows * n_columns], row by row */
   /* Names of the shades of maps for the legend, n_levels + 1 of them; NULL: none. */
   const char *const     *shades;
   const char            *line_label; /* of the line of maps; NULL: not in the legend */

@@ -197,12 +197,13 @@ static void texts_are_escaped_and_numbers_are_short(void **state) {
 
 /* ---- figures ---- */
 
-static const double           steps[4]      = {0.005, 0.0025, 0.00125, 0.000625};
-static const double           errors[2][4]  = {{1e-2, 2.5e-3, 6e-4, (double)NAN}, {1e-4, 0.0, -1.0, (double)INFINITY}};
-static const yoke_plot_series series[2]     = {{"order <1>", 4, steps, errors[0], true, 0},
-                                               {"b & c", 4, steps, errors[1], true, 7}};
-static const yoke_plot_slope  slope         = {0.00125, 3e-4, 2.0, 2.0};
-static const char *const      shade_names[] = {"stable", "up to 2", "above"};
+static const double           steps[4]     = {0.005, 0.0025, 0.00125, 0.000625};
+static const double           errors[2][4] = {{1e-2, 2.5e-3, 6e-4, (double)NAN}, {1e-4, 0.0, -1.0, (double)INFINITY}};
+static const yoke_plot_series series[2]    = {
+       {.label = "order <1>", .n = 4, .x = steps, .y = errors[0], .has_marks = true, .style = 0},
+       {.label = "b & c", .n = 4, .x = steps, .y = errors[1], .has_marks = true, .style = 7}};
+static const yoke_plot_slope slope         = {0.00125, 3e-4, 2.0, 2.0};
+static const char *const     shade_names[] = {"stable", "up to 2", "above"};
 
 static char *figure_text(const yoke_plot_panel *panels, int n_columns, int n_rows) {
   const yoke_plot_figure f    = {.title      = "A \"title\" & more",
@@ -239,7 +240,7 @@ static void a_figure_is_well_formed_and_holds_its_texts(void **state) {
 static void a_figure_without_any_good_number_is_still_a_figure(void **state) {
   (void)state;
   const double           bad[2] = {(double)NAN, (double)INFINITY};
-  const yoke_plot_series s      = {"bad", 2, bad, bad, true, 0};
+  const yoke_plot_series s      = {.label = "bad", .n = 2, .x = bad, .y = bad, .has_marks = true};
   const yoke_plot_panel  p[4]   = {{.n_series = 1, .series = &s},
                                    {.x = {NULL, true, 0, 0}, .y = {NULL, true, 0, 0}, .n_series = 1, .series = &s},
                                    {.x = {NULL, false, 1, 1}, .n_series = 0},

@@ -1,0 +1,125 @@
+/* yoke plot: curves of results as SVG, as a page, and as letters. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "program.h"
+#include "../plot/xml.h"
+#include <math.h>
+
+static int count(const char *text, const char *part) {
+  int n = 0;
+  for (const char *at = strstr(text, part); at; at = strstr(at + 1, part)) ++n;
+  return n;
+}
+
+static char *picture(fixture *f, const char *name) {
+  char path[128];
+  return read_text(in_folder(f, name, path));
+}
+
+static void run_pendulum(fixture *f) {
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q -o @/a.h5"), 0);
+}
+
+/* Positions and angles are two panels, and every name is in the picture once. */
+static void quantities_of_one_unit_share_a_panel(void **state) {
+  fixture *f = *state;
+  run_pendulum(f);
+  assert_int_equal(yoke(f, "plot @/a.h5 upper.x lower.y upper.angle -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  xml_expect_good(svg);
+  assert_int_equal(count(svg, "<clipPath"), 2);
+  assert_int_equal(count(svg, ">upper.x</text>"), 1);
+  assert_int_equal(count(svg, ">position [m]</text>"), 1);
+  assert_int_equal(count(svg, ">upper.angle [rad]</text>"), 1);
+  assert_int_equal(count(svg, ">t [s]</text>"), 1);
+  free(svg);
+}
+
+static void patterns_and_several_results_lie_over_each_other(void **state) {
+  fixture *f = *state;
+  run_pendulum(f);
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml --monolithic -q --csv @/b.csv"), 0);
+  assert_int_equal(yoke(f, "plot @/a.h5 @/b.csv 'upper.?' -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  assert_int_equal(count(svg, ">upper.x (a.h5)</text>"), 1);
+  assert_int_equal(count(svg, ">upper.y (b.csv)</text>"), 1);
+  free(svg);
+}
+
+static void a_quantity_may_be_the_abscissa(void **state) {
+  fixture *f = *state;
+  run_pendulum(f);
+  assert_int_equal(yoke(f, "plot @/a.h5 lower.y -x lower.x --from 0.5 --to 1 -o @/a.html"), 0);
+  char *page = picture(f, "a.html");
+  assert_non_null(strstr(page, "<!DOCTYPE html>"));
+  assert_int_equal(count(page, ">lower.x [m]</text>"), 1);
+  assert_null(strstr(page, "<?xml"));
+  free(page);
+}
+
+static void macro_steps_are_drawn(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/slider-crank.yaml --step auto -q -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/a.h5 --macro -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  assert_int_equal(count(svg, ">macro step [s]</text>"), 1);
+  assert_int_equal(count(svg, ">error / tolerance</text>"), 1);
+  free(svg);
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml -q -o @/b.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/b.h5 --macro -o @/b.svg"), 2);
+  assert_non_null(strstr(f->err, "no macro steps"));
+}
+
+/* 300 000 samples of a fast sine that is 7 high at one of them: the picture stays small and shows it. */
+static void long_curves_keep_their_peaks_and_stay_small(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  FILE    *file = fopen(in_folder(f, "long.csv", path), "w");
+  assert_non_null(file);
+  fputs("time,x\n", file);
+  for (int i = 0; i < 300000; ++i) fprintf(file, "%d,%.6g\n", i, i == 123456 ? 7.0 : sin(0.1 * i));
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(yoke(f, "plot @/long.csv -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  assert_true(strlen(svg) < 1000000);
+  assert_int_equal(count(svg, ">8</text>"), 1); /* the ordinate reaches it */
+  free(svg);
+}
+
+static void a_terminal_shows_letters(void **state) {
+  fixture *f = *state;
+  run_pendulum(f);
+  assert_int_equal(yoke(f, "plot @/a.h5 upper.x"), 0);
+  assert_non_null(strstr(f->out, "upper.x [m]"));
+  assert_non_null(strstr(f->out, "****"));
+  for (const char *line = f->out; *line; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 80);
+}
+
+static void mistakes_are_named(void **state) {
+  fixture *f = *state;
+  run_pendulum(f);
+  assert_int_equal(yoke(f, "plot @/a.h5 uper.x"), 2);
+  assert_non_null(strstr(f->err, "did you mean 'upper.x'?"));
+  assert_int_equal(yoke(f, "plot @/none.h5"), 2);
+  assert_non_null(strstr(f->err, "there is no file"));
+  assert_int_equal(yoke(f, "plot @/a.h5 upper.x -o @/a.bmp"), 2);
+  assert_non_null(strstr(f->err, "neither .svg nor .html"));
+  assert_int_equal(yoke(f, "plot examples/pendulum.yaml"), 7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(quantities_of_one_unit_share_a_panel),
+      TEST(patterns_and_several_results_lie_over_each_other),
+      TEST(a_quantity_may_be_the_abscissa),
+      TEST(macro_steps_are_drawn),
+      TEST(long_curves_keep_their_peaks_and_stay_small),
+      TEST(a_terminal_shows_letters),
+      TEST(mistakes_are_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
