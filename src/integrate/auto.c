@@ -14,14 +14,17 @@
  * low order takes its place, until it needs more than two steps from stop to stop. Without constraints, where the low order loses
  * little, that one begins.
  * A switch is decided at an accepted point and made at the beginning of the next step: dense output stays with the
- * method that made the step. Models without an implicit view, and those too large to factor within reason, stay
- * explicit. With fixed steps the cost plays no part: the implicit method stays once the explicit one is unstable. */
+ * method that made the step. The implicit method is made when it is first turned to where the equations tell the size of its view before
+ * (dae_size): for most large models it never is, and its room in the states is never touched. Models without an implicit view, and those too
+ * large to factor within reason, stay explicit. With fixed steps the cost plays no part: the implicit method stays once the explicit one is unstable. */
 #include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/explicit_rk.h"
+#include "integrate/implicit.h"
 #include "integrate/methods.h"
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +52,16 @@ static const double MOST_SAVED    = 2;   /* of the cost of a trial, may be lost 
 static const double ACCURATE_COST = 4; /* evaluations of explicit methods for a step of the length of an implicit one */
 
 typedef struct auto_self {
-  size_t          tail; /* offset of auto_own in the state */
-  bool            has_implicit, has_short, begins_short;
-  int             patience; /* stiff checks before the first change to the implicit method */
-  yoke_integrator explicit_method, implicit_method, short_method;
-  double          iteration_cost, factor_cost;   /* in evaluations of f */
-  double          trial_cost;                    /* of a trial of the implicit method, guessed */
-  size_t          work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
-  size_t          zq, zv;                        /* offsets of the power vector in the state */
+  size_t                     tail; /* offset of auto_own in the state */
+  bool                       has_implicit, has_short, begins_short;
+  int                        patience; /* stiff checks before the first change to the implicit method */
+  yoke_integrator            explicit_method, short_method;
+  yoke_integrator            implicit_plan;   /* the implicit method but for its self: sizes of states and scratch */
+  _Atomic(yoke_integrator *) implicit_method; /* NULL: not made yet */
+  double                     iteration_cost, factor_cost; /* in evaluations of f */
+  double                     trial_cost;                  /* of a trial of the implicit method, guessed */
+  size_t work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
+  size_t zq, zv;                        /* offsets of the power vector in the state */
 } auto_self;
 _Static_assert(offsetof(auto_self, explicit_method.options.first_step) <= 128,
                "an explicit step reads two cache lines");
@@ -89,28 +94,67 @@ static auto_own *own_of(const yoke_integrator *integrator, const yoke_integrator
 
 static const yoke_integrator *at_work(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   const auto_self *self = integrator->self;
-  if (state->method == IMPLICIT) return &self->implicit_method;
+  if (state->method == IMPLICIT) return atomic_load_explicit(&self->implicit_method, memory_order_acquire);
   return state->method == SHORT ? &self->short_method : &self->explicit_method;
 }
 
 /* ---- creation ---- */
 
+static yoke_integrator plan_method(const yoke_integrator *integrator, const yoke_integrator_ops *ops) {
+  yoke_integrator method = {.ops          = ops,
+                            .equations    = integrator->equations,
+                            .at           = integrator->at,
+                            .options      = integrator->options,
+                            .arena        = integrator->arena,
+                            .state_size   = integrator->at.own,
+                            .scratch_size = integrator->equations->work_size};
+  if (ops != &dopri5_ops && ops != &dop853_ops) method.options.first_step = 0;
+  return method;
+}
+
 static yoke_status create_method(yoke_context *ctx, const yoke_integrator *integrator, const yoke_integrator_ops *ops,
                                  yoke_integrator *method) {
-  *method = (yoke_integrator){.ops          = ops,
-                              .equations    = integrator->equations,
-                              .at           = integrator->at,
-                              .options      = integrator->options,
-                              .arena        = integrator->arena,
-                              .state_size   = integrator->at.own,
-                              .scratch_size = integrator->equations->work_size};
-  if (ops != &dopri5_ops && ops != &dop853_ops) method->options.first_step = 0;
+  *method = plan_method(integrator, ops);
   return ops->create(ctx, method);
+}
+
+static void destroy_implicit(yoke_integrator *method) {
+  if (method == NULL) return;
+  method->ops->destroy(method);
+  free(method);
+}
+
+/* Steps from several states of one subsystem may turn at the same time: each makes the method, and the first one is kept. They are equal to
+ * the bit. `ctx` may be NULL. */
+static yoke_status need_implicit(const yoke_integrator *integrator, yoke_context *ctx) {
+  auto_self *self = integrator->self;
+  if (atomic_load_explicit(&self->implicit_method, memory_order_acquire) != NULL) return YOKE_OK;
+  yoke_integrator *made = yoke_allocate(1, sizeof *made), *first = NULL;
+  if (made == NULL) return yoke_out_of_memory(ctx, "solver '%s'", self->implicit_plan.ops->name);
+  *made                    = self->implicit_plan;
+  const yoke_status status = made->ops->create(ctx, made);
+  if (status == YOKE_OK && atomic_compare_exchange_strong(&self->implicit_method, &first, made)) return YOKE_OK;
+  destroy_implicit(made);
+  return status;
+}
+
+/* Sizes of the implicit method; it is made at once where only that tells them. */
+static yoke_status plan_implicit(yoke_context *ctx, const yoke_integrator *integrator, bool use_radau) {
+  auto_self    *self = integrator->self;
+  yoke_implicit outline;
+  self->implicit_plan = plan_method(integrator, use_radau ? &radau5_ops : &bdf_ops);
+  if (yoke_implicit_outline(integrator->equations, &integrator->options, &outline))
+    return (use_radau ? radau5_outline : bdf_outline)(ctx, &self->implicit_plan, &outline);
+  YOKE_TRY(need_implicit(integrator, ctx));
+  const yoke_integrator *made      = atomic_load(&self->implicit_method);
+  self->implicit_plan.state_size   = made->state_size;
+  self->implicit_plan.scratch_size = made->scratch_size;
+  return YOKE_OK;
 }
 
 static void lay_out(auto_self *self, yoke_integrator *integrator) {
   const yoke_equations  *e = integrator->equations;
-  const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_method; /* short_method needs less than x */
+  const yoke_integrator *x = &self->explicit_method, *y = &self->implicit_plan; /* short_method needs less than x */
   size_t size           = self->has_implicit && y->scratch_size > x->scratch_size ? y->scratch_size : x->scratch_size;
   self->work            = explicit_reserve(&size, e->work_size);
   self->u               = yoke_array_reserve(&size, e->nu + 1);
@@ -160,8 +204,8 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
   const double n = (double)e->nq + e->nv + 2.0 * e->ng + e->n_norms;
   if (e->ops->dae_create != NULL && n <= LARGEST_SYSTEM) {
     const bool use_radau = o->rtol < 1e-9 || n <= RADAU_SYSTEM;
-    self->has_implicit   = true; /* also when create fails: destroy is called for what was made */
-    YOKE_TRY(create_method(ctx, integrator, use_radau ? &radau5_ops : &bdf_ops, &self->implicit_method));
+    self->has_implicit   = true;
+    YOKE_TRY(plan_implicit(ctx, integrator, use_radau));
     explicit_rk_watch_stiffness(&self->explicit_method);
     if (self->has_short) explicit_rk_watch_stiffness(&self->short_method);
     set_prices(self, use_radau, n);
@@ -173,9 +217,7 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
 static void destroy(yoke_integrator *integrator) {
   auto_self *self = integrator->self;
   if (self == NULL) return;
-  if (self->has_implicit && self->implicit_method.ops->destroy != NULL) {
-    self->implicit_method.ops->destroy(&self->implicit_method);
-  }
+  destroy_implicit(atomic_load(&self->implicit_method));
   integrator->self = NULL;
 }
 
@@ -262,19 +304,20 @@ static double window_cost(const auto_self *self, const yoke_integrator_state *st
 static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, int method) {
   const auto_self *self = integrator->self;
-  const size_t     head = integrator->at.own;
+  const size_t     head = integrator->at.own, tail = self->tail;
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
-  const auto_own before = *own_of(integrator, state);
-  memset((char *)state + head, 0, integrator->state_size - head);
-  auto_own *own        = own_of(integrator, state);
+  const auto_own before       = *own_of(integrator, state);
+  auto_own      *own          = own_of(integrator, state);
+  const double   step         = state->method != IMPLICIT && method != IMPLICIT ? state->t - state->t_prev : 0;
+  state->method               = method;
+  const yoke_integrator *next = at_work(integrator, state);
+  memset((char *)state + head, 0, (method == IMPLICIT ? tail : yoke_integrator_fresh(next)) - head);
+  memset((char *)state + tail, 0, integrator->state_size - tail);
   own->patience_factor = before.patience_factor;
   own->is_forced       = before.is_forced;
   own->explicit_cost   = before.explicit_cost;
   own->n_short         = before.n_short;
   begin_window(self, state, own);
-  const double step           = state->method != IMPLICIT && method != IMPLICIT ? state->t - state->t_prev : 0;
-  state->method               = method;
-  const yoke_integrator *next = at_work(integrator, state);
   YOKE_TRY(next->ops->start(next, scratch, state, u));
   if (step > 0) state->h = step; /* from one explicit method to the other: the step is known */
   return YOKE_OK;
@@ -283,7 +326,9 @@ static yoke_status switch_method(const yoke_integrator *integrator, void *scratc
 /* Switch with a message when the other method cannot start. */
 static yoke_status turn(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                         const yoke_signal *u, int method, yoke_context *ctx) {
-  const yoke_status status = switch_method(integrator, scratch, state, u, method);
+  yoke_status status = method == IMPLICIT ? need_implicit(integrator, ctx) : YOKE_OK;
+  if (status != YOKE_OK) return status;
+  status = switch_method(integrator, scratch, state, u, method);
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(ctx, status, "solver 'auto': '%s' cannot start at t = %.9g s (%s)",
                    at_work(integrator, state)->ops->name, state->t, yoke_status_text(status));
@@ -419,8 +464,19 @@ static size_t tail(const yoke_integrator *integrator) {
 }
 
 static const yoke_linear *linear(const yoke_integrator *integrator, int i) {
+  const auto_self       *self   = integrator->self;
+  const yoke_integrator *method = atomic_load_explicit(&self->implicit_method, memory_order_acquire);
+  return method != NULL ? method->ops->linear(method, i) : NULL;
+}
+
+static size_t fresh(const yoke_integrator *integrator) {
   const auto_self *self = integrator->self;
-  return self->has_implicit ? self->implicit_method.ops->linear(&self->implicit_method, i) : NULL;
+  return yoke_integrator_fresh(self->begins_short ? &self->short_method : &self->explicit_method);
+}
+
+static yoke_status prepare(const yoke_integrator *integrator, const yoke_integrator_state *state, yoke_context *ctx) {
+  const auto_self *self = integrator->self;
+  return state->method == IMPLICIT && self->has_implicit ? need_implicit(integrator, ctx) : YOKE_OK;
 }
 
 static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -448,6 +504,8 @@ const yoke_integrator_ops auto_ops = {
     .linear      = linear,
     .used        = used,
     .tail        = tail,
+    .fresh       = fresh,
+    .prepare     = prepare,
     .is_sound    = is_sound,
     .at_work     = at_work,
     .tangents    = YOKE_TANGENTS_AT_WORK,

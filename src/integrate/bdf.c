@@ -126,11 +126,27 @@ static void bdf_destroy(yoke_integrator *integrator) {
   integrator->self = NULL;
 }
 
+static yoke_status check_order(yoke_context *ctx, const yoke_integrator *integrator) {
+  const int max_order = integrator->options.max_order;
+  if (max_order >= 0 && max_order <= MAX_ORDER) return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_USAGE, "solver 'bdf': max_order is %d, expected 1 to %d", max_order, MAX_ORDER);
+}
+
+static void set_sizes(yoke_integrator *integrator, const yoke_implicit *implicit) {
+  const size_t n_vectors = is_fixed(integrator) ? 2 * N_DIFFERENCES : N_DIFFERENCES;
+  integrator->state_size = yoke_integrator_head_size(integrator->equations) + own_head_size() +
+                           (n_vectors * (size_t)implicit->nx + (size_t)implicit->nv) * sizeof(double);
+  integrator->scratch_size = yoke_newton_scratch_size(implicit);
+}
+
+yoke_status bdf_outline(yoke_context *ctx, yoke_integrator *integrator, const yoke_implicit *outline) {
+  set_sizes(integrator, outline);
+  return check_order(ctx, integrator);
+}
+
 static yoke_status bdf_create(yoke_context *ctx, yoke_integrator *integrator) {
   const int max_order = integrator->options.max_order;
-  if (max_order < 0 || max_order > MAX_ORDER) {
-    return yoke_fail(ctx, YOKE_E_USAGE, "solver 'bdf': max_order is %d, expected 1 to %d", max_order, MAX_ORDER);
-  }
+  YOKE_TRY(check_order(ctx, integrator));
   bdf *self = calloc(1, sizeof *self);
   if (self == NULL) return yoke_out_of_memory(ctx, "solver 'bdf'");
   integrator->self   = self;
@@ -150,11 +166,7 @@ static yoke_status bdf_create(yoke_context *ctx, yoke_integrator *integrator) {
     bdf_destroy(integrator);
     return status;
   }
-  const size_t n_vectors = is_fixed(integrator) ? 2 * N_DIFFERENCES : N_DIFFERENCES;
-  integrator->state_size =
-      yoke_integrator_head_size(integrator->equations) + own_head_size() +
-      (n_vectors * (size_t)self->newton->dae->nx + (size_t)integrator->equations->nv) * sizeof(double);
-  integrator->scratch_size = yoke_newton_scratch_size(self->newton);
+  set_sizes(integrator, self->newton->implicit);
   return YOKE_OK;
 }
 

@@ -105,6 +105,7 @@ const yoke_integrator_ops dop853_ops = {
     .interpolate = explicit_rk_interpolate,
     .disturb     = explicit_rk_disturb,
     .used        = explicit_rk_used,
+    .fresh       = explicit_rk_fresh,
     .is_sound    = explicit_rk_is_sound,
     .tangents    = YOKE_TANGENTS_EXPLICIT,
 

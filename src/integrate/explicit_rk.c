@@ -603,6 +603,7 @@ yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, 
   rk_view x;
   view(integrator, scratch, state, u, &x);
   x.own->err_old = ERR_UNKNOWN;
+  x.own->n_dense = NOT_LOOKED_INTO; /* there is no step yet */
   YOKE_TRY(refresh(&x));
   state->order = x.self->tableau->order;
   state->h     = explicit_first_step(integrator, x.work, x.u_now, x.temp, state, u, x.qdot, state->order);
@@ -671,6 +672,10 @@ size_t explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator
   const rk_own  *own  = yoke_integrator_own(integrator, state);
   if (own->n_dense > 0) return integrator->state_size;
   return own->n_dense == 0 ? self->size_cubic : self->size_plain;
+}
+
+size_t explicit_rk_fresh(const yoke_integrator *integrator) {
+  return ((const rk_self *)integrator->self)->size_plain;
 }
 
 bool explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state) {

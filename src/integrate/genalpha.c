@@ -115,7 +115,7 @@ static yoke_status genalpha_create(yoke_context *ctx, yoke_integrator *integrato
   }
   integrator->state_size =
       yoke_integrator_head_size(eq) + own_head_size() + N_VECTORS * (size_t)self->newton->dae->nx * sizeof(double);
-  integrator->scratch_size = yoke_newton_scratch_size(self->newton);
+  integrator->scratch_size = yoke_newton_scratch_size(self->newton->implicit);
   return YOKE_OK;
 }
 

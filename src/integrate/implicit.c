@@ -44,6 +44,23 @@ static yoke_status create_linear(yoke_context *ctx, yoke_implicit *implicit, yok
   return status;
 }
 
+static yoke_dae_form form_of(const yoke_equations *equations, const yoke_integrator_options *options) {
+  return equations->feels ? YOKE_DAE_INDEX1 : options->form;
+}
+
+static yoke_implicit begin(const yoke_equations *equations) {
+  return (yoke_implicit){
+      .equations = equations, .nq = equations->nq, .nv = equations->nv, .n_lambda = yoke_n_multipliers(equations)};
+}
+
+bool yoke_implicit_outline(const yoke_equations *equations, const yoke_integrator_options *options,
+                           yoke_implicit *out) {
+  if (equations->ops->dae_size == NULL) return false;
+  *out = begin(equations);
+  equations->ops->dae_size(equations->self, form_of(equations, options), &out->nx, &out->nnz);
+  return true;
+}
+
 yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equations,
                                  const yoke_integrator_options *options, yoke_implicit **out) {
   *out = NULL;
@@ -54,13 +71,9 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
   }
   yoke_implicit *implicit = yoke_allocate(1, sizeof *implicit);
   if (implicit == NULL) return yoke_out_of_memory(ctx, "an implicit integrator");
-  implicit->arena     = yoke_arena_of(ctx);
-  implicit->equations = equations;
-  implicit->nq        = equations->nq;
-  implicit->nv        = equations->nv;
-  implicit->n_lambda  = yoke_n_multipliers(equations);
-  yoke_status status  = equations->ops->dae_create(equations->self, ctx,
-                                                  equations->feels ? YOKE_DAE_INDEX1 : options->form, &implicit->dae);
+  *implicit          = begin(equations);
+  implicit->arena    = yoke_arena_of(ctx);
+  yoke_status status = equations->ops->dae_create(equations->self, ctx, form_of(equations, options), &implicit->dae);
   if (status == YOKE_OK) {
     if (implicit->dae->i_v != equations->nq) {
       status = yoke_fail(ctx, YOKE_E_INTERNAL, "implicit view: v starts at %d of x, expected %d", implicit->dae->i_v,

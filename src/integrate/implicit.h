@@ -35,6 +35,8 @@ typedef struct yoke_implicit {
 yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equations,
                                  const yoke_integrator_options *options, yoke_implicit **out);
 void        yoke_implicit_destroy(yoke_implicit **implicit);
+/* What layouts of states and scratch read of a view that is not made yet: nx, nnz, nq, nv, n_lambda. false: the equations do not tell. */
+bool yoke_implicit_outline(const yoke_equations *equations, const yoke_integrator_options *options, yoke_implicit *out);
 
 /* x = (q, v, and what the form has of a, lambda), mu = nu = 0. a and lambda may be NULL: zeros. */
 void yoke_implicit_pack(const yoke_implicit *implicit, const double *q, const double *v, const double *a,

@@ -114,6 +114,10 @@ size_t yoke_integrator_tail(const yoke_integrator *integrator) {
   return integrator->ops->tail != NULL ? integrator->ops->tail(integrator) : integrator->state_size;
 }
 
+size_t yoke_integrator_fresh(const yoke_integrator *integrator) {
+  return integrator->ops->fresh != NULL ? integrator->ops->fresh(integrator) : integrator->state_size;
+}
+
 /* ---- creation ---- */
 
 static const yoke_integrator_ops *find_method(yoke_context *ctx, const char *name) {
@@ -321,9 +325,9 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
   memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
   memset(state, 0, sizeof *state);
-  char *const  rest = (char *)(void *)yoke_integrator_a(integrator, state);
-  const size_t used = (size_t)(rest - (char *)(void *)state);
-  memset(rest, 0, integrator->state_size - used);
+  const size_t rest = integrator->at.a, tail = yoke_integrator_tail(integrator);
+  memset((char *)state + rest, 0, yoke_integrator_fresh(integrator) - rest);
+  memset((char *)state + tail, 0, integrator->state_size - tail);
 
   state->t           = t;
   state->t_prev      = t;

@@ -98,6 +98,13 @@ typedef struct yoke_integrator_ops {
   size_t (*used)(const yoke_integrator *integrator, const yoke_integrator_state *state);
   size_t (*tail)(const yoke_integrator *integrator);
 
+  /* Bytes from its start that are zero when `start` is called, as are those behind `tail`; NULL: all. What lies between is written before it is
+   * read: room that nobody ever writes takes no memory. */
+  size_t (*fresh)(const yoke_integrator *integrator);
+
+  /* What the method at work in a state that was read from bytes needs, where that is not made before it is wanted. NULL: nothing. */
+  yoke_status (*prepare)(const yoke_integrator *integrator, const yoke_integrator_state *state, yoke_context *ctx);
+
   /* May the method's own counts and flags of a state that was read from bytes be? NULL: there are none that matter. */
   bool (*is_sound)(const yoke_integrator *integrator, const yoke_integrator_state *state);
 
@@ -143,6 +150,8 @@ void   *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integr
 /* Bytes of a state that a copy takes along (`used`, `tail`). */
 size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
 size_t yoke_integrator_tail(const yoke_integrator *integrator);
+/* Those that `start` wants zero (`fresh`). */
+size_t yoke_integrator_fresh(const yoke_integrator *integrator);
 
 /* By name; unknown names give YOKE_E_USAGE with the nearest ones. `equations` is kept. */
 yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yoke_equations *equations,

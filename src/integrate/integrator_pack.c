@@ -187,9 +187,12 @@ static yoke_status check_blocks(const yoke_integrator *integrator, const packed_
   if (yoke_integrator_state_create(integrator, &image) != YOKE_OK)
     return yoke_out_of_memory(ctx, "a packed state of solver '%s'", integrator->ops->name);
   put_blocks(x, image);
-  if (!is_sound(integrator, image, x->used)) yoke_unpack_refuse(in, "no solver leaves such a state");
+  const yoke_status status =
+      integrator->ops->prepare != NULL ? integrator->ops->prepare(integrator, image, ctx) : YOKE_OK;
+  if (status == YOKE_OK && !is_sound(integrator, image, x->used))
+    yoke_unpack_refuse(in, "no solver leaves such a state");
   yoke_integrator_state_destroy(&image);
-  return yoke_unpack_check(in, ctx);
+  return status == YOKE_OK ? yoke_unpack_check(in, ctx) : status;
 }
 
 yoke_status yoke_integrator_unpack(const yoke_integrator *integrator, yoke_unpack *in, yoke_integrator_state *state,

@@ -45,14 +45,14 @@ static size_t padded(size_t n_doubles) {
   return (n_doubles + 7) / 8 * 8;
 }
 
-static size_t equations_doubles(const yoke_newton *newton) {
-  return padded((newton->equations->work_size + sizeof(double) - 1) / sizeof(double));
+static size_t equations_doubles(const yoke_equations *equations) {
+  return padded((equations->work_size + sizeof(double) - 1) / sizeof(double));
 }
 
-size_t yoke_newton_scratch_size(const yoke_newton *newton) {
-  const size_t nx = padded((size_t)newton->dae->nx), nnz = padded((size_t)newton->dae->pattern->nnz);
-  return sizeof(double) * (equations_doubles(newton) + padded((size_t)newton->equations->nu + 1) + 8 * nx + nnz +
-                           padded(yoke_linear_work_size(newton->implicit->linear)));
+size_t yoke_newton_scratch_size(const yoke_implicit *implicit) {
+  const size_t nx = padded((size_t)implicit->nx), nnz = padded((size_t)implicit->nnz);
+  return sizeof(double) * (equations_doubles(implicit->equations) + padded((size_t)implicit->equations->nu + 1) +
+                           8 * nx + nnz + padded(yoke_linear_work_of_rows(implicit->nx)));
 }
 
 yoke_newton_work yoke_newton_carve(const yoke_newton *newton, void *scratch) {
@@ -60,7 +60,7 @@ yoke_newton_work yoke_newton_carve(const yoke_newton *newton, void *scratch) {
   double          *p  = scratch;
   yoke_newton_work work;
   work.equations = p;
-  p += equations_doubles(newton);
+  p += equations_doubles(newton->equations);
   work.u = p;
   p += padded((size_t)newton->equations->nu + 1);
   double **const vectors[] = {&work.weight, &work.x,       &work.xd,    &work.e,

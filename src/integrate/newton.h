@@ -44,7 +44,7 @@ typedef struct yoke_newton_work {
 yoke_status yoke_newton_create(yoke_context *ctx, const yoke_integrator *integrator, yoke_newton **out);
 void        yoke_newton_destroy(yoke_newton **newton);
 
-size_t           yoke_newton_scratch_size(const yoke_newton *newton);
+size_t           yoke_newton_scratch_size(const yoke_implicit *implicit); /* an outline will do */
 yoke_newton_work yoke_newton_carve(const yoke_newton *newton, void *scratch);
 
 /* Weights from x. */

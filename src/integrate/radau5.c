@@ -139,13 +139,26 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, radau5_work
   work->J      = yoke_carve(base, &at, nnz);
   work->re     = yoke_carve(base, &at, nnz);
   work->im     = yoke_carve(base, &at, nnz);
-  work->linear = yoke_carve(base, &at, yoke_linear_work_size(implicit->linear));
+  work->linear = yoke_carve(base, &at, yoke_linear_work_of_rows(implicit->nx));
   for (int i = 0; i < N_STAGES + 2; ++i)
     work->motion[i] = yoke_carve(base, &at, (size_t)implicit->equations->n_motions);
   return at;
 }
 
 /* ---- life ---- */
+
+static void set_sizes(yoke_integrator *integrator, const yoke_implicit *implicit) {
+  radau5_parts parts;
+  radau5_work  work;
+  integrator->state_size   = yoke_integrator_head_size(integrator->equations) + parts_layout(implicit, NULL, &parts);
+  integrator->scratch_size = work_layout(implicit, NULL, &work);
+}
+
+yoke_status radau5_outline(yoke_context *ctx, yoke_integrator *integrator, const yoke_implicit *outline) {
+  (void)ctx;
+  set_sizes(integrator, outline);
+  return YOKE_OK;
+}
 
 static yoke_status radau5_create(yoke_context *ctx, yoke_integrator *integrator) {
   const yoke_integrator_options *options = &integrator->options;
@@ -171,11 +184,7 @@ static yoke_status radau5_create(yoke_context *ctx, yoke_integrator *integrator)
     self->stall          = 1.0e3;
     self->max_iterations = MAX_ITERATIONS_FIXED;
   }
-  radau5_parts parts;
-  radau5_work  work;
-  integrator->state_size =
-      yoke_integrator_head_size(integrator->equations) + parts_layout(self->implicit, NULL, &parts);
-  integrator->scratch_size = work_layout(self->implicit, NULL, &work);
+  set_sizes(integrator, self->implicit);
   return YOKE_OK;
 }
 

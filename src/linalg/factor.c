@@ -347,8 +347,12 @@ yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, y
   return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
 }
 
+size_t yoke_linear_work_of_rows(int n) {
+  return 4 * (size_t)n + 8; /* KLU complex: n pairs of the vector and n pairs of work */
+}
+
 size_t yoke_linear_work_size(const yoke_linear *linear) {
-  return 4 * (size_t)linear->n + 8; /* KLU complex: n pairs of the vector and n pairs of work */
+  return yoke_linear_work_of_rows(linear->n);
 }
 
 /* ---- life of a factor ---- */

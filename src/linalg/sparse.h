@@ -64,8 +64,9 @@ void        yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack);
 yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_context *ctx, yoke_factor **out);
 
 /* Solve in place. Complex vectors are two separate arrays; `im` is NULL for a real factor.
- * `work`: yoke_linear_work_size(linear) doubles owned by the caller. */
+ * `work`: yoke_linear_work_size(linear) doubles owned by the caller; so many for any matrix of n rows. */
 size_t yoke_linear_work_size(const yoke_linear *linear);
+size_t yoke_linear_work_of_rows(int n);
 void   yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double *work);
 
 #endif

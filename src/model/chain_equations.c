@@ -186,6 +186,14 @@ static yoke_status chain_dae_create(const void *self, yoke_context *ctx, yoke_da
   return YOKE_OK;
 }
 
+/* Entries as listed above, without those beyond the ends of the chain. */
+static void chain_dae_size(const void *self, yoke_dae_form form, int *nx, int *nnz) {
+  const yoke_chain_kernel *kernel = self;
+  const int                n = kernel->n, n_f = 2 * (3 * n - 2);
+  *nx  = form == YOKE_DAE_INDEX1 ? 3 * n : 2 * n;
+  *nnz = form == YOKE_DAE_INDEX1 ? n_f + 5 * n : n_f + 2 * n;
+}
+
 static yoke_status chain_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                  const double *u, double *F) {
   const yoke_chain_kernel *kernel = self;
@@ -369,6 +377,7 @@ static const yoke_equations_ops chain_ops = {
     .derivative         = chain_derivative,
     .reinput            = chain_reinput,
     .dae_create         = chain_dae_create,
+    .dae_size           = chain_dae_size,
     .dae_rhs            = chain_dae_rhs,
     .dae_jacobian       = chain_dae_jacobian,
     .dae_input_jacobian = chain_dae_input_jacobian,

@@ -179,7 +179,15 @@ static const char two_masses[] = "yoke: 1\n"
                                  "split: {a: [left], b: [right]}\n"
                                  "cosimulation: {step: 0.01}\n";
 
-enum { PENDULUM, TWO_MASSES, H5, CSV, N_FILES };
+/* auto turns to its implicit method, which is made then. */
+static const char stiff_chain[] = "yoke: 1\n"
+                                  "name: stiff chain\n"
+                                  "t_end: 0.3\n"
+                                  "bodies:\n"
+                                  "  c: {kind: chain, n: 3, mass: 1, stiffness: 1e3, damping: 1e5, x: 0.1}\n"
+                                  "solvers: {default: {rtol: 1e-4}}\n";
+
+enum { PENDULUM, TWO_MASSES, STIFF_CHAIN, H5, CSV, N_FILES };
 static char folder[] = "/tmp/yoke-memory-XXXXXX";
 static char path[N_FILES][64];
 
@@ -325,6 +333,20 @@ static void every_allocation_of_questions_may_fail(void **state) {
   check_every_allocation(run_questions);
 }
 
+static yoke_status run_turning(yoke_context *ctx) {
+  const yoke_run_options options = options_of_run(STIFF_CHAIN);
+  yoke_run_summary       summary = {.size = sizeof summary};
+  const yoke_status      status  = yoke_run(ctx, &options, &summary);
+  if (status == YOKE_OK) assert_string_equal(summary.method, "radau5");
+  yoke_run_summary_release(&summary);
+  return status;
+}
+
+static void every_allocation_of_a_change_of_method_may_fail(void **state) {
+  (void)state;
+  check_every_allocation(run_turning);
+}
+
 static void f43_every_allocation_of_a_monolithic_run_may_fail(void **state) {
   (void)state;
   check_every_allocation(run_whole);
@@ -348,11 +370,15 @@ static bool write_text(const char *name, const char *text) {
 }
 
 static int make_files(void **state) {
-  static const char *const names[N_FILES] = {"pendulum.yaml", "two-masses.yaml", "out.h5", "out.csv"};
+  static const char *const names[N_FILES] = {"pendulum.yaml", "two-masses.yaml", "stiff-chain.yaml", "out.h5",
+                                             "out.csv"};
   (void)state;
   if (mkdtemp(folder) == NULL) return -1;
   for (int i = 0; i < N_FILES; ++i) snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
-  return write_text(path[PENDULUM], pendulum) && write_text(path[TWO_MASSES], two_masses) ? 0 : -1;
+  return write_text(path[PENDULUM], pendulum) && write_text(path[TWO_MASSES], two_masses) &&
+                 write_text(path[STIFF_CHAIN], stiff_chain)
+             ? 0
+             : -1;
 }
 
 static int remove_files(void **state) {
@@ -367,6 +393,7 @@ int main(void) {
       cmocka_unit_test(f43_every_allocation_of_a_split_run_may_fail),
       cmocka_unit_test(every_allocation_of_a_simulation_may_fail),
       cmocka_unit_test(f43_every_allocation_of_a_stability_analysis_may_fail),
+      cmocka_unit_test(every_allocation_of_a_change_of_method_may_fail),
       cmocka_unit_test(every_allocation_of_a_draft_may_fail),
       cmocka_unit_test(every_allocation_of_questions_may_fail),
   };

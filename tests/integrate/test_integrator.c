@@ -5,6 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "integrate_helpers.h"
+#include "model/chain_kernel.h"
+
+enum { MOST_N = 8 }; /* coordinates of a problem */
 
 typedef void (*toy_maker)(yoke_equations *);
 
@@ -28,7 +31,8 @@ static yoke_status step(toy_run *run, yoke_integrator_state *state, const yoke_s
 static void assert_same_bits(const toy_run *run, const yoke_integrator_state *a, const yoke_integrator_state *b) {
   const yoke_equations  *e = &run->equations;
   const yoke_integrator *x = run->integrator;
-  double                 qa[2], va[2], qb[2], vb[2];
+  double                 qa[MOST_N], va[MOST_N], qb[MOST_N], vb[MOST_N];
+  assert_true(e->nq <= MOST_N);
   assert_memory_equal(&a->t, &b->t, sizeof a->t);
   assert_memory_equal(&a->h, &b->h, sizeof a->h);
   assert_memory_equal(&a->counters, &b->counters, sizeof a->counters);
@@ -444,8 +448,117 @@ static void auto_returns_to_the_explicit_method_and_repeats_to_the_bit(void **s)
   toy_run_end(&run);
 }
 
+/* A stiff chain, whose implicit view tells its size before it is made, or keeps it to itself. */
+enum { STIFF_N = MOST_N, LONG_N = 600 /* bdf instead of radau5 */ };
+static int  n_stiff = STIFF_N;
+static bool tells_size;
+
+static void make_stiff_chain(yoke_equations *equations) {
+  static yoke_equations_ops silent;
+  const yoke_chain          chain = {.n          = n_stiff,
+                                     .mass       = {.value = 1.0},
+                                     .stiffness  = {.value = 1e3},
+                                     .damping    = {.value = 1e5},
+                                     .exponent_x = 3.0,
+                                     .exponent_v = 3.0};
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, NULL, equations), YOKE_OK);
+  silent          = *equations->ops;
+  silent.dae_size = NULL;
+  if (!tells_size) equations->ops = &silent;
+}
+
+static void auto_makes_its_implicit_method_when_it_turns_and_not_before(void **s) {
+  const double rtol[] = {1e-6, 1e-10};
+  (void)s;
+  for (int i = 0; i < 4; ++i) {
+    const yoke_integrator_options o          = toy_options(rtol[i / 2]);
+    double                        q[STIFF_N] = {1.0}, v[STIFF_N] = {0.0};
+    toy_run                       run, other;
+    tells_size = i % 2 == 0;
+    assert_int_equal(toy_run_begin(&run, make_stiff_chain, "auto", &o, q, v, &yoke_signal_none), YOKE_OK);
+    assert_int_equal(run.integrator->ops->linear(run.integrator, 0) == NULL, tells_size);
+    assert_int_equal(toy_run_to(&run, &yoke_signal_none, 1), YOKE_OK);
+    assert_string_equal(yoke_integrator_method_at_work(run.integrator, run.state), "radau5");
+    assert_non_null(run.integrator->ops->linear(run.integrator, 0));
+    tells_size = !tells_size;
+    assert_int_equal(toy_run_begin(&other, make_stiff_chain, "auto", &o, q, v, &yoke_signal_none), YOKE_OK);
+    assert_int_equal(other.integrator->state_size, run.integrator->state_size);
+    assert_int_equal(other.integrator->scratch_size, run.integrator->scratch_size);
+    assert_int_equal(toy_run_to(&other, &yoke_signal_none, 1), YOKE_OK);
+    assert_same_bits(&run, run.state, other.state);
+    toy_run_end(&run);
+    toy_run_end(&other);
+  }
+}
+
+static void auto_has_room_for_either_implicit_method_before_that_is_made(void **s) {
+  (void)s;
+  for (int i = 0; i < 4; ++i) {
+    yoke_integrator_options o       = toy_options(i % 2 == 0 ? 1e-6 : 1e-10); /* bdf, radau5 */
+    size_t                  size[2] = {0, 0}, scratch[2] = {0, 0};
+    o.fixed_step = i < 2 ? 0.0 : 1e-3;
+    n_stiff      = LONG_N;
+    for (int k = 0; k < 2; ++k) {
+      yoke_equations   e;
+      yoke_integrator *integrator = NULL;
+      tells_size                  = k == 0;
+      make_stiff_chain(&e);
+      assert_int_equal(yoke_integrator_create(NULL, "auto", &e, &o, &integrator), YOKE_OK);
+      size[k]    = integrator->state_size;
+      scratch[k] = integrator->scratch_size;
+      yoke_integrator_destroy(&integrator);
+      yoke_equations_destroy(&e);
+    }
+    n_stiff = STIFF_N;
+    assert_int_equal(size[0], size[1]);
+    assert_int_equal(scratch[0], scratch[1]);
+  }
+}
+
+/* Equations that tell the size of their view tell the size that it has. */
+static void sizes_of_views_are_told_as_they_are(void **s) {
+  (void)s;
+  for (int n = 1; n <= 5; ++n) {
+    for (int form = YOKE_DAE_GGL; form <= YOKE_DAE_INDEX1; ++form) {
+      const yoke_chain chain = {.n = n, .mass = {.value = 1.0}, .exponent_x = 3.0, .exponent_v = 3.0};
+      yoke_equations   e;
+      yoke_dae        *dae = NULL;
+      int              nx, nnz;
+      assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, NULL, &e), YOKE_OK);
+      e.ops->dae_size(e.self, (yoke_dae_form)form, &nx, &nnz);
+      assert_int_equal(e.ops->dae_create(e.self, NULL, (yoke_dae_form)form, &dae), YOKE_OK);
+      assert_int_equal(nx, dae->nx);
+      assert_int_equal(nnz, dae->pattern->nnz);
+      yoke_dae_destroy(&dae);
+      yoke_equations_destroy(&e);
+    }
+  }
+}
+
+/* What a method wants zero is zero, and the rest of a state is not touched before it is used. */
+static void a_start_leaves_alone_what_only_other_methods_use(void **s) {
+  const yoke_integrator_options o          = toy_options(1e-6);
+  double                        q[STIFF_N] = {1.0}, v[STIFF_N] = {0.0};
+  toy_run                       run;
+  (void)s;
+  tells_size = true;
+  assert_int_equal(toy_run_begin(&run, make_stiff_chain, "auto", &o, q, v, &yoke_signal_none), YOKE_OK);
+  const size_t fresh = yoke_integrator_fresh(run.integrator), tail = yoke_integrator_tail(run.integrator);
+  char *const  room = (char *)run.state + fresh;
+  assert_true(fresh + 64 * STIFF_N < tail);
+  memset(room, 0x55, tail - fresh);
+  assert_int_equal(yoke_integrator_start(run.integrator, run.scratch, run.state, 0, q, v, &yoke_signal_none, run.ctx),
+                   YOKE_OK);
+  for (size_t i = 0; i < tail - fresh; ++i) assert_int_equal(room[i], 0x55);
+  toy_run_end(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(auto_makes_its_implicit_method_when_it_turns_and_not_before),
+      cmocka_unit_test(auto_has_room_for_either_implicit_method_before_that_is_made),
+      cmocka_unit_test(sizes_of_views_are_told_as_they_are),
+      cmocka_unit_test(a_start_leaves_alone_what_only_other_methods_use),
       cmocka_unit_test(every_method_repeats_its_steps_to_the_bit),
       cmocka_unit_test(every_method_stops_exactly_where_it_is_told),
       cmocka_unit_test(no_step_crosses_a_break_point_and_jumps_are_seen),
