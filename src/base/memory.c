@@ -34,6 +34,7 @@ enum {
   LARGEST      = 65536 - HEAD,
   SHARE        = 4,               /* of the room so far for the next block */
   HUGE         = 2 * 1024 * 1024, /* bytes of a huge page */
+  ROOM         = 64 * 1024,       /* bytes, perhaps never written, that are worth pages of their own */
   MESSAGE_SIZE = 400
 };
 
@@ -121,21 +122,24 @@ static char *aligned_start(void *memory, size_t unit) {
   return (char *)memory + (unit - (uintptr_t)memory % unit) % unit;
 }
 
-/* A new block with this room behind `newest`. A large one begins a huge page, and is mapped: memory from calloc may have been in use before,
- * and lie in small pages for that. */
-static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t room, bool is_zero) {
+/* A new block with this room behind `newest`, of which `sure` bytes are going to be written. A large one begins a huge page, and is mapped: memory
+ * from calloc may have been in use before, and lie in small pages for that. */
+static yoke_arena_block *new_block(const yoke_arena *arena, size_t held, size_t room, size_t sure, bool is_zero) {
   const yoke_arena_source *source = &arena->source;
   yoke_arena_block         fresh  = {.older = arena->newest, .before = held, .room = room};
   char                    *start  = NULL;
 #if defined(YOKE_HUGE_PAGES)
-  const size_t bytes = ALIGNMENT + room;
-  if ((source->allocate == NULL || source->is_pool) && bytes >= HUGE && bytes < SIZE_MAX - HUGE) {
-    fresh.mapped = bytes + HUGE;
+  const size_t bytes = ALIGNMENT + room, huge = (ALIGNMENT + sure) / HUGE * HUGE;
+  const bool   is_large = huge > 0 || yoke_arena_is_room(room, sure);
+  if ((source->allocate == NULL || source->is_pool) && is_large && bytes < SIZE_MAX - HUGE) {
+    fresh.mapped = bytes + (huge > 0 ? (size_t)HUGE : 0);
     fresh.memory = mmap(NULL, fresh.mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh.memory == MAP_FAILED) return NULL;
-    start = aligned_start(fresh.memory, HUGE);
-    (void)madvise(start, bytes / HUGE * HUGE, MADV_HUGEPAGE); /* a wish */
+    start = huge > 0 ? aligned_start(fresh.memory, HUGE) : fresh.memory;
+    if (huge > 0) (void)madvise(start, huge, MADV_HUGEPAGE); /* a wish */
   }
+#else
+  (void)sure;
 #endif
   if (start == NULL) {
     fresh.memory = source->allocate != NULL ? source->allocate(source->user, HEAD + room)
@@ -172,20 +176,26 @@ static void free_spare(const yoke_arena *arena, yoke_arena_block *block) {
   }
 }
 
+/* Bytes of all blocks. */
+static size_t held_by(const yoke_arena *arena) {
+  return arena->newest != NULL ? arena->newest->before + arena->newest->room : 0;
+}
+
 /* A block for a piece of `bytes`: the spare one if it is large enough, else a new one. */
 static yoke_arena_block *next_block(yoke_arena *arena, size_t bytes) {
   yoke_arena_block *newest = arena->newest;
   yoke_arena_block *block  = newest != NULL ? newest->spare : NULL;
   if (block == NULL || block->room < bytes) {
     if (newest != NULL) free_spare(arena, newest);
-    const size_t held  = newest != NULL ? newest->before + newest->room : 0;
+    const size_t held  = held_by(arena);
     size_t       usual = held / SHARE / ALIGNMENT * ALIGNMENT;
     if (usual < SMALLEST) usual = SMALLEST;
     if (usual > LARGEST) usual = held < HUGE ? (size_t)LARGEST : (size_t)HUGE - ALIGNMENT;
 #if defined(YOKE_ASAN)
     usual = 0; /* every piece has its own block, so that writing beyond its end is seen */
 #endif
-    block = new_block(arena, held, bytes > usual ? aligned(bytes) : usual, true);
+    const size_t room = bytes > usual ? aligned(bytes) : usual;
+    block             = new_block(arena, held, room, room, true);
     if (block == NULL) return NULL;
   }
   if (newest != NULL) newest->spare = NULL;
@@ -252,11 +262,8 @@ void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size) {
   return take(arena, count, size, ALIGNMENT);
 }
 
-void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes) {
-  const yoke_arena_block *newest = arena->newest;
-  const size_t            held   = newest != NULL ? newest->before + newest->room : 0;
-  yoke_arena_block       *block  = NULL;
-  if (!arena->has_failed && !overflows(bytes, 1)) block = new_block(arena, held, aligned(bytes), false);
+/* A block that is one piece. NULL: there was no memory for it. */
+static void *enter_block(yoke_arena *arena, yoke_arena_block *block) {
   if (block == NULL) {
     arena->has_failed = true;
     return NULL;
@@ -265,6 +272,27 @@ void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes) {
   block->used = block->dirty = block->room;
   arena->newest              = block;
   return room_of(block);
+}
+
+void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes) {
+  yoke_arena_block *block = NULL;
+  if (!arena->has_failed && !overflows(bytes, 1))
+    block = new_block(arena, held_by(arena), aligned(bytes), bytes, false);
+  return enter_block(arena, block);
+}
+
+bool yoke_arena_is_room(size_t bytes, size_t sure) {
+  return bytes >= sure && bytes - sure >= ROOM;
+}
+
+void *yoke_arena_take_room(yoke_arena *arena, size_t bytes, size_t sure) {
+#if defined(YOKE_HUGE_PAGES)
+  if (!arena->has_failed && yoke_arena_is_room(bytes, sure) && !overflows(bytes, 1))
+    return enter_block(arena, new_block(arena, held_by(arena), aligned(bytes), sure, true));
+#else
+  (void)sure;
+#endif
+  return yoke_arena_take(arena, bytes, 1);
 }
 
 void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size) {

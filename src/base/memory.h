@@ -69,6 +69,11 @@ char *yoke_arena_text(yoke_arena *arena, const char *text);
 /* A piece with anything in it, in a block of its own: large scratch that is written before it is read. */
 void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes);
 
+/* A zeroed piece of which the first `sure` bytes are going to be written, and of the rest perhaps nothing. A large one has pages of its own, which take
+ * memory once they are written (yoke_arena_is_room). */
+void *yoke_arena_take_room(yoke_arena *arena, size_t bytes, size_t sure);
+bool  yoke_arena_is_room(size_t bytes, size_t sure);
+
 /* The next pieces, `bytes` of them, lie in one block; no memory for it is a failure as that of a take. Blocks of megabytes lie in huge pages where the system has
  * them, so that what many small objects take one after another needs few entries of the page tables. */
 void yoke_arena_expect(yoke_arena *arena, size_t bytes);

@@ -113,14 +113,21 @@ yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics
 
 /* ---- what step control asks (trial.h) ---- */
 
+/* States that are dear to change hands keep one of their own. */
+static bool has_own_state(const yoke_graph *g, const yoke_subsystem *subsystem) {
+  return graph_has_trial(g, subsystem) && subsystem->ops->repeat->clear == NULL;
+}
+
 /* States and consistent values, where there are none yet. */
 static yoke_status take_comparison(yoke_graph *g, yoke_context *ctx) {
+  YOKE_TRY(graph_take_pool(g, ctx));
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (s->compared != NULL) continue;
+    if (s->y_compared != NULL) continue;
     s->y_compared = yoke_arena_take(&g->arena, (size_t)s->subsystem->ny, sizeof(double));
-    s->compared   = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
-    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    if (has_own_state(g, s->subsystem)) s->compared = graph_take_state(g, s->subsystem);
+    if (g->arena.has_failed || g->rooms.has_failed)
+      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
   }
   if (g->consistent == NULL) YOKE_TRY(graph_consistent_create(g, ctx));
   return graph_consistent_prepare(g, ctx);

@@ -14,8 +14,9 @@ static size_t likely_size(const yoke_graph *g, yoke_subsystem *const *subsystems
   const size_t arrays = 1024, wires = (size_t)g->n_wires;
   size_t       size = wires * (sizeof(graph_wire) + sizeof(graph_channel) + sizeof(graph_kept) + arrays);
   for (int i = 0; i < g->n_subsystems; ++i) {
-    const int n_states = graph_has_trial(g, subsystems[i]) ? 2 : 1;
-    size += sizeof(graph_subsystem) + (size_t)n_states * subsystems[i]->state_size + arrays;
+    const size_t n_states = graph_has_trial(g, subsystems[i]) ? 2 : 1;
+    size += sizeof(graph_subsystem) + arrays;
+    if (!graph_is_roomy(subsystems[i])) size += n_states * subsystems[i]->state_size;
   }
   return size;
 }

@@ -232,7 +232,7 @@ typedef struct graph_subsystem {
   bool           has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
   double        *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations */
   double        *y_predicted;         /* [ny] of the first pass of the trial */
-  void          *compared;            /* state of the comparison integration; NULL: none */
+  void          *compared;            /* state of the comparison integration; NULL: one of the pool */
   void          *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */
   double        *y_compared;          /* [ny] and its outputs */
   yoke_context  *said;                /* messages of its last step that failed; NULL: none failed yet */
@@ -333,18 +333,19 @@ struct yoke_graph {
   int              n_tasks;
   graph_job       *jobs; /* what exec runs */
   int              n_jobs;
-  yoke_cost       *costs;      /* [n_jobs] */
-  yoke_ledger     *ledger;     /* NULL: nobody asks where the time goes */
-  yoke_task_times *times;      /* [n_tasks] of a pass that is timed */
-  yoke_state_pool *pool;       /* states of perturbed integrations; NULL: the scheme has none */
-  void           **scratch;    /* [n_workers] largest scratch of all subsystems */
-  double         **signal_c;   /* [n_workers] coefficients */
-  double         **variant_y;  /* [n_workers] */
-  void           **room;       /* [n_workers] of responses: the most that any subsystem asks for */
-  double         **entry_c;    /* [n_workers] coefficients of their directions */
-  yoke_arena       rooms;      /* of scratch, rooms and entry_c, of which nothing is read before it is written */
-  yoke_context   **worker_ctx; /* [n_workers] */
-  yoke_context    *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
+  yoke_cost       *costs;     /* [n_jobs] */
+  yoke_ledger     *ledger;    /* NULL: nobody asks where the time goes */
+  yoke_task_times *times;     /* [n_tasks] of a pass that is timed */
+  yoke_state_pool *pool;      /* states of integrations beside the main ones; NULL: there are none yet */
+  void           **scratch;   /* [n_workers] largest scratch of all subsystems */
+  double         **signal_c;  /* [n_workers] coefficients */
+  double         **variant_y; /* [n_workers] */
+  void           **room;      /* [n_workers] of responses: the most that any subsystem asks for */
+  double         **entry_c;   /* [n_workers] coefficients of their directions */
+  yoke_arena
+                 rooms; /* of scratch, rooms and entry_c, of which nothing is read before it is written; of states with much unused room */
+  yoke_context **worker_ctx; /* [n_workers] */
+  yoke_context  *pass_ctx;   /* of the trial that is under way: tasks are cancelled together with it */
 
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;
@@ -368,6 +369,20 @@ struct yoke_graph {
   graph_instant     *signals; /* of signals alone */
   yoke_state_reset  *joints;  /* reset of all joints */
 };
+
+/* The pool, where there is none yet. */
+yoke_status graph_take_pool(yoke_graph *graph, yoke_context *ctx);
+
+/* Do states of the subsystem have much room that may never be written? */
+static inline bool graph_is_roomy(const yoke_subsystem *subsystem) {
+  return yoke_arena_is_room(subsystem->state_size, subsystem->state_size - subsystem->state_rest);
+}
+
+/* A state, all zero. NULL: out of memory. */
+static inline void *graph_take_state(yoke_graph *graph, const yoke_subsystem *subsystem) {
+  return yoke_arena_take_room(graph_is_roomy(subsystem) ? &graph->rooms : &graph->arena, subsystem->state_size,
+                              subsystem->state_size - subsystem->state_rest);
+}
 
 /* Is the subsystem stepped on a state beside the accepted one? */
 static inline bool graph_has_trial(const yoke_graph *graph, const yoke_subsystem *subsystem) {

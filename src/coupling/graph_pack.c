@@ -89,7 +89,7 @@ yoke_status yoke_graph_pack(const yoke_graph *g, yoke_pack *out, yoke_context *c
 static yoke_status unpack_states(yoke_graph *g, yoke_unpack *in, yoke_context *ctx) {
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
-    if (s->trial == NULL && s->spare == NULL) s->spare = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
+    if (s->trial == NULL && s->spare == NULL) s->spare = graph_take_state(g, s->subsystem);
     if (s->trial == NULL) s->trial = s->spare;
     if (s->trial == NULL) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     const yoke_status status = s->subsystem->ops->pack->unpack(s->subsystem, g->scratch[0], in, s->trial, ctx);
@@ -131,7 +131,7 @@ typedef struct unpacked {
 /* Degree and comparison that the graph has room for? */
 static bool is_sound(const yoke_graph *g, const unpacked *x) {
   bool compares = true;
-  for (int i = 0; i < g->n_subsystems; ++i) compares = compares && g->subsystems[i].compared != NULL;
+  for (int i = 0; i < g->n_subsystems; ++i) compares = compares && g->subsystems[i].y_compared != NULL;
   if (x->wanted < 0 || x->wanted > g->settings.order) return false;
   switch (x->comparison) {
   case YOKE_COMPARISON_NONE: return true;

@@ -69,10 +69,10 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   graph_subsystem *s    = &g->subsystems[task->subsystem];
   const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
   const bool       repeats = s->trial != NULL;
-  void            *state   = !repeats   ? s->accepted
-                             : main     ? s->trial
-                             : compares ? s->compared
-                                        : yoke_state_pool_take(g->pool, worker, s->subsystem);
+  void            *state   = !repeats                          ? s->accepted
+                             : main                            ? s->trial
+                             : compares && s->compared != NULL ? s->compared
+                                                               : yoke_state_pool_take(g->pool, worker, s->subsystem);
   double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
   yoke_context    *ctx     = g->worker_ctx[worker];
   const bool       asks    = main && (g->aims & GRAPH_COLUMNS) && s->jacobian == YOKE_JACOBIAN_TANGENT;

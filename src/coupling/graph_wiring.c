@@ -323,6 +323,18 @@ static yoke_status check_breaks(const yoke_graph *g, yoke_context *ctx, const gr
   return YOKE_OK;
 }
 
+yoke_status graph_take_pool(yoke_graph *g, yoke_context *ctx) {
+  size_t size = 64, rest = SIZE_MAX;
+  if (g->pool != NULL) return YOKE_OK;
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    const yoke_subsystem *s = g->subsystems[i].subsystem;
+    if (s->ops->repeat == NULL) continue;
+    if (s->state_size > size) size = s->state_size;
+    if (s->state_rest < rest) rest = s->state_rest;
+  }
+  return yoke_state_pool_create(ctx, yoke_exec_n_workers(g->exec), size, rest < size ? size - rest : size, &g->pool);
+}
+
 static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsystem *const *subsystems) {
   const int n_workers = yoke_exec_n_workers(g->exec);
   size_t    scratch = 64, most_u = 1, most_y = 1;
@@ -346,16 +358,17 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
     s->y_new        = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->y_predicted  = yoke_arena_take(&g->arena, ny, sizeof(double));
     s->da_du        = yoke_arena_take(&g->arena, ny * (size_t)s->subsystem->nu, sizeof(double));
-    s->accepted     = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
-    if (graph_has_trial(g, s->subsystem)) s->trial = yoke_arena_take(&g->arena, s->subsystem->state_size, 1);
-    if (g->arena.has_failed) return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
+    s->accepted     = graph_take_state(g, s->subsystem);
+    if (graph_has_trial(g, s->subsystem)) s->trial = graph_take_state(g, s->subsystem);
+    if (g->arena.has_failed || g->rooms.has_failed)
+      return yoke_out_of_memory(ctx, "the states of subsystem '%s'", s->subsystem->name);
     if (s->subsystem->scratch_size > scratch) scratch = s->subsystem->scratch_size;
     if ((size_t)s->subsystem->nu > most_u) most_u = (size_t)s->subsystem->nu;
     if (ny > most_y) most_y = ny;
     n_tasks += 2 + s->n_columns; /* main, comparison, perturbed */
   }
   YOKE_TRY(yoke_exec_expect(g->exec, ctx, n_tasks));
-  if (g->scheme->needs_repeat) YOKE_TRY(yoke_state_pool_create(ctx, n_workers, g->n_subsystems, subsystems, &g->pool));
+  if (g->scheme->needs_repeat) YOKE_TRY(graph_take_pool(g, ctx));
   g->tasks      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->tasks);
   g->jobs       = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->jobs);
   g->costs      = yoke_arena_take(&g->arena, (size_t)n_tasks, sizeof *g->costs);

@@ -8,6 +8,7 @@ typedef struct pool_block {
 } pool_block;
 
 struct yoke_state_pool {
+  yoke_arena arena;
   int        n;
   pool_block blocks[]; /* [n] */
 };
@@ -18,30 +19,21 @@ static void give_back(pool_block *block) {
   block->owner = NULL;
 }
 
-yoke_status yoke_state_pool_create(yoke_context *ctx, int n_workers, int n_subsystems,
-                                   yoke_subsystem *const *subsystems, yoke_state_pool **out) {
-  size_t size = 64;
-  for (int i = 0; i < n_subsystems; ++i) {
-    if (subsystems[i]->ops->repeat != NULL && subsystems[i]->state_size > size) size = subsystems[i]->state_size;
-  }
+yoke_status yoke_state_pool_create(yoke_context *ctx, int n_workers, size_t size, size_t sure, yoke_state_pool **out) {
   yoke_state_pool *pool = *out = yoke_allocate(1, sizeof *pool + (size_t)n_workers * sizeof pool->blocks[0]);
-  bool             ok          = pool != NULL;
-  for (int k = 0; ok && k < n_workers; ++k) {
-    pool->n               = k + 1;
-    pool->blocks[k].state = yoke_allocate(1, size);
-    ok                    = pool->blocks[k].state != NULL;
-  }
-  if (ok) return YOKE_OK;
-  yoke_state_pool_destroy(out);
-  return yoke_out_of_memory(ctx, "states of %zu bytes for %d workers", size, n_workers);
+  if (pool == NULL) return yoke_out_of_memory(ctx, "states of %zu bytes for %d workers", size, n_workers);
+  pool->arena = yoke_arena_of(ctx);
+  pool->n     = n_workers;
+  for (int k = 0; k < n_workers; ++k) pool->blocks[k].state = yoke_arena_take_room(&pool->arena, size, sure);
+  const yoke_status status = yoke_arena_check(&pool->arena, ctx, "states of %zu bytes for %d workers", size, n_workers);
+  if (status != YOKE_OK) yoke_state_pool_destroy(out);
+  return status;
 }
 
 void yoke_state_pool_destroy(yoke_state_pool **pool) {
   if (*pool == NULL) return;
-  for (int k = 0; k < (*pool)->n; ++k) {
-    give_back(&(*pool)->blocks[k]);
-    free((*pool)->blocks[k].state);
-  }
+  for (int k = 0; k < (*pool)->n; ++k) give_back(&(*pool)->blocks[k]);
+  yoke_arena_free(&(*pool)->arena);
   free(*pool);
   *pool = NULL;
 }

@@ -7,9 +7,8 @@
 
 typedef struct yoke_state_pool yoke_state_pool;
 
-/* Blocks with room for the largest state of the subsystems that can repeat. Gives. The subsystems must outlive it. */
-yoke_status yoke_state_pool_create(yoke_context *ctx, int n_workers, int n_subsystems,
-                                   yoke_subsystem *const *subsystems, yoke_state_pool **out);
+/* Blocks of `size` bytes, of which states use `sure` for sure: those of the largest state. Gives. The subsystems must outlive it. */
+yoke_status yoke_state_pool_create(yoke_context *ctx, int n_workers, size_t size, size_t sure, yoke_state_pool **out);
 void        yoke_state_pool_destroy(yoke_state_pool **pool);
 
 /* The worker's block as a state of the subsystem to copy onto; what another one left in it is given back. Allocates nothing. */

@@ -302,6 +302,7 @@ static void lay_out(native *n, yoke_subsystem *s) {
   n->at_jump_pause        = reserve_packed(&s->state_size, 3 * n_jumps);
   n->at_jump_next         = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
   s->state_size           = whole_lines(s->state_size);
+  s->state_rest           = n->integrator->state_size - yoke_integrator_fresh(n->integrator);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
   n->at_left              = reserve(&s->scratch_size, e->nu);
   n->at_a                 = reserve(&s->scratch_size, e->nv);

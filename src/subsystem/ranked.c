@@ -490,6 +490,7 @@ static void lay_out(yoke_subsystem *s) {
   s->inner           = self->inner;
   if (self->inner != NULL) {
     s->state_size   = self->inner->state_size;
+    s->state_rest   = self->inner->state_rest;
     s->scratch_size = self->inner->scratch_size;
     s->ports        = self->inner->ports;
   } else {

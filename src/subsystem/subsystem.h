@@ -253,7 +253,8 @@ struct yoke_subsystem {
   const yoke_subsystem     *inner;                    /* wrappers: what is inside; else NULL */
   size_t                    inner_at;                 /* wrappers: where its state starts in theirs, bytes */
   char                     *name;
-  yoke_arena                arena; /* of name, self and what they point to */
+  yoke_arena                arena;      /* of name, self and what they point to */
+  size_t                    state_rest; /* bytes of a state, behind its beginning, that may never be written; 0: none */
 };
 
 void yoke_subsystem_destroy(yoke_subsystem **subsystem);

@@ -194,6 +194,7 @@ yoke_status yoke_wrapper_create(yoke_context *ctx, const char *kind, yoke_subsys
   s->inner        = inner;
   s->inner_at     = (front + 63) / 64 * 64;
   s->state_size   = s->inner_at + inner->state_size;
+  s->state_rest   = inner->state_rest;
   s->scratch_size = inner->scratch_size;
   return YOKE_OK;
 }

@@ -467,6 +467,12 @@ static void make_stiff_chain(yoke_equations *equations) {
   if (!tells_size) equations->ops = &silent;
 }
 
+static void end_chain(toy_run *run) {
+  yoke_equations equations = run->equations;
+  toy_run_end(run);
+  yoke_equations_destroy(&equations);
+}
+
 static void auto_makes_its_implicit_method_when_it_turns_and_not_before(void **s) {
   const double rtol[] = {1e-6, 1e-10};
   (void)s;
@@ -486,8 +492,8 @@ static void auto_makes_its_implicit_method_when_it_turns_and_not_before(void **s
     assert_int_equal(other.integrator->scratch_size, run.integrator->scratch_size);
     assert_int_equal(toy_run_to(&other, &yoke_signal_none, 1), YOKE_OK);
     assert_same_bits(&run, run.state, other.state);
-    toy_run_end(&run);
-    toy_run_end(&other);
+    end_chain(&run);
+    end_chain(&other);
   }
 }
 
@@ -550,7 +556,7 @@ static void a_start_leaves_alone_what_only_other_methods_use(void **s) {
   assert_int_equal(yoke_integrator_start(run.integrator, run.scratch, run.state, 0, q, v, &yoke_signal_none, run.ctx),
                    YOKE_OK);
   for (size_t i = 0; i < tail - fresh; ++i) assert_int_equal(room[i], 0x55);
-  toy_run_end(&run);
+  end_chain(&run);
 }
 
 int main(void) {
