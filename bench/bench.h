@@ -52,7 +52,8 @@ static inline bench_whole bench_begin(yoke_context *ctx, const yoke_model *model
   const yoke_plan_options options = {.is_whole = true};
   bench_whole             whole   = {0};
   if (yoke_plan_create(ctx, model, &options, &whole.plan) != YOKE_OK) bench_die(ctx, path);
-  if (yoke_system_create(ctx, whole.plan, NULL, &whole.system) != YOKE_OK) bench_die(ctx, path);
+  if (yoke_system_create(ctx, whole.plan, &(yoke_system_options){.threads = 1}, &whole.system) != YOKE_OK)
+    bench_die(ctx, path);
   return whole;
 }
 

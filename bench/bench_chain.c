@@ -127,7 +127,7 @@ static double attempt(const yoke_equations *eq, const tableau *tab, state *s, bo
   stages[STAGES - 1].V_out = s->V;
   stages[STAGES - 1].e     = e_dopri;
   stages[STAGES - 1].ebar  = tab->ebar;
-  return eq->ops->sweep(eq->self, NULL, STAGES - 1, stages + 1, &error) == YOKE_OK ? error : HUGE_VAL;
+  return eq->ops->sweep(eq->self, NULL, NULL, STAGES - 1, stages + 1, &error) == YOKE_OK ? error : HUGE_VAL;
 }
 
 static void accept(state *s) {

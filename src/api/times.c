@@ -11,20 +11,22 @@
 _Static_assert((int)YOKE_N_PROJECTED_THREADS == (int)YOKE_N_PROJECTED, "rows of a projection");
 
 yoke_times yoke_times_of(const yoke_system *system, double wall) {
-  const yoke_ledger *l     = yoke_system_ledger(system);
-  yoke_times         t     = {.threads = yoke_system_exec_use(system).most};
-  const double       timed = l->steps + l->output;
-  yoke_time_shares  *s     = &t.shares;
-  t.wall                   = wall > 0.0 ? wall : timed;
-  t.factor                 = timed > 0.0 ? t.wall / timed : 0.0;
-  s->solver                = t.factor * l->own.solver;
-  s->save                  = t.factor * l->own.save;
-  s->exchange              = t.factor * l->own.exchange;
-  s->output                = t.factor * l->output;
-  double rest              = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
+  const yoke_ledger      *l      = yoke_system_ledger(system);
+  const yoke_lockstep_use inside = yoke_system_inside(system);
+  yoke_times              t      = {.threads = yoke_system_exec_use(system).most + inside.most - 1};
+  const double            timed  = l->steps + l->output;
+  yoke_time_shares       *s      = &t.shares;
+  t.wall                         = wall > 0.0 ? wall : timed;
+  t.factor                       = timed > 0.0 ? t.wall / timed : 0.0;
+  s->solver                      = t.factor * l->own.solver + inside.helped;
+  s->save                        = t.factor * l->own.save;
+  s->exchange                    = t.factor * l->own.exchange;
+  s->output                      = t.factor * l->output;
+  double rest = t.threads * t.wall - s->solver - s->save - s->exchange - s->output; /* master and idle */
   if (rest < 0.0) { /* few lists were shared, but long ones */
-    t.threads = yoke_system_n_workers(system);
-    rest += (t.threads - 1) * t.wall;
+    const int n_workers = yoke_system_n_workers(system);
+    rest += (n_workers - yoke_system_exec_use(system).most) * t.wall;
+    t.threads = n_workers + inside.most - 1;
   }
   s->master = t.threads > 1 ? fmin(rest, t.wall - t.factor * (l->lists + l->output)) : rest;
   s->idle   = rest - s->master;
@@ -44,6 +46,21 @@ void yoke_times_share(yoke_system *system, double wall) {
   yoke_system_share_times(system, yoke_times_of(system, wall).factor);
 }
 
+/* The same of a model that is one subsystem. */
+static void give_inner_reason(const yoke_system *system, char *text, size_t room) {
+  const yoke_lockstep_use inside = yoke_system_inside(system);
+  if (inside.most > 1) {
+    snprintf(text, room, "inside of the one subsystem, in %.3g %% of its sweeps%s",
+             100.0 * (double)inside.n_shared / (double)inside.n_runs,
+             inside.n_defeats > 0 ? "; one alone was faster at times: the machine is busy" : "");
+  } else if (inside.n_runs > 0) {
+    snprintf(text, room, "the model is one subsystem, whose sweeps are %s",
+             inside.n_defeats > 0 ? "faster with one: the machine is busy" : "too short for more");
+  } else {
+    snprintf(text, room, "the model is one subsystem");
+  }
+}
+
 /* Why so many threads worked. */
 static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_run_summary *s) {
   const yoke_exec_use use       = yoke_system_exec_use(system);
@@ -52,7 +69,7 @@ static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_r
   const size_t        room      = sizeof s->threads_reason;
   const double        n_lists   = use.n_lists > 0 ? (double)use.n_lists : 1.0;
   if (!s->is_split) {
-    snprintf(text, room, "the model is one subsystem");
+    give_inner_reason(system, text, room);
   } else if (n_workers == 1) {
     snprintf(text, room, "no more were asked for or could be had");
   } else if (use.n_shared == 0) {
@@ -62,7 +79,12 @@ static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_r
     snprintf(text, room, "in %.3g %% of the lists of tasks%s", 100.0 * (double)use.n_shared / n_lists,
              use.n_defeats > 0 ? "; one alone was faster at times: the machine is busy" : "");
   }
-  const size_t end = strlen(text);
+  const int n_inside = yoke_system_inside(system).most - 1;
+  size_t    end      = strlen(text);
+  if (s->is_split && n_inside > 0) {
+    snprintf(text + end, room - end, "; %d inside of subsystems", n_inside);
+    end = strlen(text);
+  }
   if (s->is_split && comm != NULL)
     snprintf(text + end, room - end, "; rank %d of %d", yoke_comm_rank(comm), yoke_comm_size(comm));
 }

@@ -243,6 +243,16 @@ static bool is_never_looked_into(const rk_view *x) {
   return x->state->t_look == (double)INFINITY;
 }
 
+/* Part i of n of the copies of q, v, a of a fused step. */
+static void copy_part(void *user, int i, int n) {
+  const rk_view   *x     = user;
+  const yoke_range range = yoke_lockstep_range(x->integrator->equations->nv, i, n);
+  const size_t     at = (size_t)range.begin, size = (size_t)(range.end - range.begin) * sizeof(double);
+  memcpy(explicit_at(x->start, 0) + at, x->q + at, size);
+  memcpy(explicit_at(x->start, x->self->v0) + at, x->v + at, size);
+  memcpy(explicit_at(x->start, x->self->a0) + at, x->a + at, size);
+}
+
 /* Keep the values at t beside the head, where the new ones are going to be written: in the state, where dense output finds them, unless
  * nobody ever looks into the step. */
 static void begin_step(rk_view *x) {
@@ -253,10 +263,18 @@ static void begin_step(rk_view *x) {
   if (!is_never_looked_into(x)) x->start = explicit_at(x->own, self->start);
   x->kv[s] = x->a;
   x->kq[s] = x->qdot;
-  x->q     = memcpy(x->start, x->q, q_size);
-  x->v     = memcpy(explicit_at(x->start, self->v0), x->v, v_size);
-  x->a     = memcpy(explicit_at(x->start, self->a0), x->a, v_size);
-  x->qdot  = self->nystroem ? x->v : memcpy(explicit_at(x->start, self->qdot0), x->qdot, q_size);
+  if (self->nystroem) {
+    yoke_lockstep_follow(e->helpers, e->nv, copy_part, x);
+    x->q    = explicit_at(x->start, 0);
+    x->v    = explicit_at(x->start, self->v0);
+    x->a    = explicit_at(x->start, self->a0);
+    x->qdot = x->v;
+  } else {
+    x->q    = memcpy(x->start, x->q, q_size);
+    x->v    = memcpy(explicit_at(x->start, self->v0), x->v, v_size);
+    x->a    = memcpy(explicit_at(x->start, self->a0), x->a, v_size);
+    x->qdot = memcpy(explicit_at(x->start, self->qdot0), x->qdot, q_size);
+  }
   x->kv[0] = x->a;
   x->kq[0] = x->qdot;
 }
@@ -369,7 +387,7 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
     }
   }
   x->state->counters.evaluations += n;
-  if (e->ops->sweep != NULL) return e->ops->sweep(e->self, x->work, n, stages, error_sum);
+  if (e->ops->sweep != NULL) return e->ops->sweep(e->self, x->work, e->helpers, n, stages, error_sum);
   for (const yoke_stage *g = stages; g < stages + n; ++g) {
     YOKE_TRY(e->ops->stage(e->self, x->work, g->t, g->h, g->c, g->s, g->a, g->abar, g->q, g->v, g->A, g->u, g->X_out,
                            g->V_out, g->out, g->e, g->ebar, g->atol, g->rtol, g->e != NULL ? error_sum : NULL));
@@ -460,6 +478,21 @@ static yoke_status complete(const rk_view *x, double h, double t_new) {
   return status < 0 ? status : YOKE_OK;
 }
 
+/* Sums of squares of what the last two stages differ by, in accelerations and velocities. */
+typedef struct stage_difference {
+  const rk_view *x;
+  double         square[2];
+} stage_difference;
+
+static void sum_difference(void *user, int i, int n) {
+  stage_difference *d = user;
+  const rk_view    *x = d->x;
+  const int         s = x->self->tableau->s, nv = x->integrator->equations->nv;
+  for (int k = i; k < 2; k += n) {
+    d->square[k] = k == 0 ? explicit_distance(nv, x->kv[s], x->kv[s - 1]) : explicit_distance(nv, x->v_new, x->v_stage);
+  }
+}
+
 /* The last two stages lie at the same time: their difference d is rich in what is fast, and |d a| / |d v| is rho where one rate
  * dominates (Hairer, Wanner II, IV.2). Of an oscillation it is rho cot(phase): the mean of its logarithm over steps is that of rho.
  * Positions are left out, slow motions hide the fast ones there. */
@@ -469,11 +502,10 @@ static void watch_stiffness(const rk_view *x, double h) {
     if (own->checks_left > 0) --own->checks_left;
     return;
   }
-  own->checks_left            = x->self->check_every - 1;
-  const yoke_equations *e     = x->integrator->equations;
-  const int             s     = x->self->tableau->s;
-  const double          a_sum = explicit_distance(e->nv, x->kv[s], x->kv[s - 1]);
-  const double          v_sum = explicit_distance(e->nv, x->v_new, x->v_stage);
+  own->checks_left   = x->self->check_every - 1;
+  stage_difference d = {.x = x};
+  yoke_lockstep_follow(x->integrator->equations->helpers, 2, sum_difference, &d);
+  const double a_sum = d.square[0], v_sum = d.square[1];
   if (!(a_sum > 0) || !(v_sum > 0)) return;
   if (own->n_checks < RHO_MEMORY) ++own->n_checks;
   own->log_rho += (log(h) + 0.5 * log(a_sum / v_sum) - own->log_rho) / own->n_checks;

@@ -125,6 +125,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   const yoke_plan *plan = s->plan;
   YOKE_TRY(yoke_system_events_create(ctx, plan, &s->events));
   YOKE_TRY(create_subsystems(s, options, ctx));
+  YOKE_TRY(system_helpers_create(s, options, ctx));
   YOKE_TRY(yoke_exec_create(ctx, plan->step.is_free ? "serial" : options->exec,
                             plan->step.is_free ? 1 : options->threads, &s->exec));
   YOKE_TRY(yoke_graph_create(ctx, plan->n_parts, s->subsystems, plan->n_couplings, plan->wires, &plan->scheme, s->exec,
@@ -175,6 +176,7 @@ void yoke_system_destroy(yoke_system **system) {
   if (s->graph != NULL) yoke_graph_destroy(&s->graph);
   for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
   yoke_pool_destroy(&s->pool);
+  system_helpers_clear(s);
   yoke_exec_destroy(&s->exec);
   yoke_ledger_destroy(&s->ledger);
   yoke_relay_destroy(&s->relay);

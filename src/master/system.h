@@ -137,6 +137,8 @@ const yoke_ledger      *yoke_system_ledger(const yoke_system *system); /* where 
 void                    yoke_system_share_times(yoke_system *system, double factor);
 yoke_exec_use           yoke_system_exec_use(const yoke_system *system);
 int                     yoke_system_n_workers(const yoke_system *system);
+/* Threads inside of subsystems, of all together; most: the largest number that worked, one of them on a task. */
+yoke_lockstep_use       yoke_system_inside(const yoke_system *system);
 const yoke_plan        *yoke_system_plan(const yoke_system *system);
 const yoke_subsystem   *yoke_system_subsystem(const yoke_system *system, int part);
 const yoke_controller  *yoke_system_controller(const yoke_system *system); /* NULL: none */

@@ -47,6 +47,7 @@ struct yoke_system {
   int                *owner; /* [n_parts] rank; NULL without relay */
   yoke_pool          *pool;  /* what they consist of; NULL: they have memory of their own */
   yoke_exec          *exec;
+  yoke_lockstep     **helpers; /* [n_parts] threads inside of each, or NULL; NULL: none has any */
   yoke_ledger        *ledger;
   yoke_graph         *graph;
   yoke_controller    *controller; /* NULL: fixed steps, or free ones */
@@ -93,6 +94,10 @@ yoke_status system_observer_create(yoke_system *system, int n, const yoke_output
 double    **system_observer_room(const yoke_system *system, const yoke_observer *observer, yoke_arena *arena);
 yoke_status system_observer_show(yoke_system *system, yoke_observer *observer, double *const *room, double t,
                                  double *values, yoke_totals *totals);
+
+/* system_helpers.c: threads inside of subsystems, which must not be stepped any more when these are gone. */
+yoke_status system_helpers_create(yoke_system *system, const yoke_system_options *options, yoke_context *ctx);
+void        system_helpers_clear(yoke_system *system);
 
 /* system_loss.c: what the wires lose over steps. */
 yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);

@@ -53,16 +53,15 @@ static yoke_status chain_stage(const void *self, void *work, double t, double h,
                             .ebar  = ebar,
                             .atol  = atol,
                             .rtol  = rtol};
-  return yoke_chain_sweep(kernel, kernel->gx, 1, &stage, error_sum);
+  return yoke_chain_sweep(kernel, kernel->gx, NULL, NULL, 1, &stage, error_sum);
 }
 
-static yoke_status chain_sweep(const void *self, void *work, int n_stages, const yoke_stage *stages,
-                               double *error_sum) {
+static yoke_status chain_sweep(const void *self, void *work, yoke_lockstep *helpers, int n_stages,
+                               const yoke_stage *stages, double *error_sum) {
   const yoke_chain_kernel *kernel = self;
-  (void)work;
   for (int first = 0; first < n_stages; first += YOKE_CHAIN_SWEEP) {
     const int count = n_stages - first < YOKE_CHAIN_SWEEP ? n_stages - first : YOKE_CHAIN_SWEEP;
-    YOKE_TRY(yoke_chain_sweep(kernel, kernel->gx, count, stages + first, error_sum));
+    YOKE_TRY(yoke_chain_sweep(kernel, kernel->gx, helpers, work, count, stages + first, error_sum));
   }
   return YOKE_OK;
 }
@@ -434,8 +433,9 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
   out->nv              = chain->n;
   out->nu              = n_inputs > 0 ? n_inputs : 0;
   out->is_second_order = true;
-  out->work_size       = 64; /* blocks live on the stack */
-  out->motion_size     = 64; /* unused: masses are constant */
+  out->work_size =
+      64 + ((size_t)chain->n / YOKE_CHAIN_BLOCK + 1) * sizeof(double); /* errors of blocks, which live on the stack */
+  out->motion_size = 64;                                               /* unused: masses are constant */
   return YOKE_OK;
 }
 

@@ -18,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays of a block begin on a cache line and are longer than it by some lines: at a distance of 4096 bytes from each
- * other loads would wait for stores to the same place in another array. */
-enum { BLOCK = YOKE_CHAIN_BLOCK, LINE = 8, ROOM = BLOCK + 3 * LINE };
+enum { BLOCK = YOKE_CHAIN_BLOCK, LINE = YOKE_CHAIN_LINE, ROOM = YOKE_CHAIN_ROOM };
 
 /* ---- element forces ---- */
 
@@ -95,33 +93,22 @@ static void element_forces(const yoke_chain_kernel *kernel, int e0, int n, const
   }
 }
 
-/* Force of inner element e, the same to the bit. */
+/* Force of inner element e, the same to the bit; its masses are x[0] and x[1]. */
 static double inner_force(const yoke_chain_kernel *kernel, int e, const double *x, const double *v) {
   double F;
   if (kernel->law == YOKE_CHAIN_POWER) {
-    element_forces(kernel, e, 1, x + e - 1, v + e - 1, &F);
+    element_forces(kernel, e, 1, x, v, &F);
     return F;
   }
   const yoke_chain_element p  = yoke_chain_element_at(kernel, e);
-  const double             dx = x[e] - x[e - 1], dv = v[e] - v[e - 1];
+  const double             dx = x[1] - x[0], dv = v[1] - v[0];
   if (kernel->law == YOKE_CHAIN_LINEAR) return dx * p.c + dv * p.d;
   return dx * (p.c + p.C * (dx * dx)) + dv * (p.d + p.D * (dv * dv));
 }
 
 /* ---- one block ---- */
 
-/* An evaluation in progress: what goes from block to block. */
-typedef struct evaluation {
-  const yoke_chain_kernel *kernel;
-  double                   t, gx;
-  const double            *u;
-  bool                     as_force;
-  int                      i_load, i_input; /* next load and input */
-  double                   F_left;          /* force of the element left of the next block */
-  const int               *only;            /* numbers of the loads that are not 0 at t; NULL: look at all */
-  int                      n_only;
-  double                   shared[YOKE_CHAIN_SHARED];
-} evaluation;
+typedef yoke_chain_evaluation evaluation;
 
 /* A train of impulses is 0 but for one of them: only its forces are looked at. */
 static void select_loads(evaluation *ev) {
@@ -138,8 +125,8 @@ static void select_loads(evaluation *ev) {
   ev->n_only = n_active == 0 ? 0 : loads->start[active + 1] - loads->start[active];
 }
 
-static void evaluation_begin(evaluation *ev, const yoke_chain_kernel *kernel, double t, double gx, const double *u,
-                             bool as_force) {
+void yoke_chain_begin(evaluation *ev, const yoke_chain_kernel *kernel, double t, double gx, const double *u,
+                      bool as_force) {
   ev->kernel   = kernel;
   ev->t        = t;
   ev->gx       = gx;
@@ -209,9 +196,7 @@ static yoke_status add_loads(evaluation *ev, int i0, int i1, const double *x, do
   return YOKE_OK;
 }
 
-/* out[0 .. i1-i0) := accelerations or forces of masses [i0, i1) from their x[0 ..], v[0 ..] and, unless i1 == n, those
- * of the next mass. */
-static yoke_status evaluate_block(evaluation *ev, int i0, int i1, const double *x, const double *v, double *out) {
+yoke_status yoke_chain_evaluate_block(evaluation *ev, int i0, int i1, const double *x, const double *v, double *out) {
   const yoke_chain_kernel *kernel = ev->kernel;
   const int                n      = i1 - i0;
   const bool               last   = i1 == kernel->n;
@@ -233,17 +218,13 @@ static yoke_status evaluate_block(evaluation *ev, int i0, int i1, const double *
   return bad ? YOKE_NON_FINITE : add_loads(ev, i0, i1, x, out);
 }
 
-static int block_end(const yoke_chain_kernel *kernel, int i0) {
-  return kernel->n - i0 > BLOCK ? i0 + BLOCK : kernel->n;
-}
-
 yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                                 const double *u, bool as_force, double *a) {
   evaluation ev;
-  evaluation_begin(&ev, kernel, t, gx, u, as_force);
+  yoke_chain_begin(&ev, kernel, t, gx, u, as_force);
   for (int i0 = 0, i1; i0 < kernel->n; i0 = i1) {
-    i1 = block_end(kernel, i0);
-    YOKE_TRY(evaluate_block(&ev, i0, i1, x + i0, v + i0, a + i0));
+    i1 = yoke_chain_block_end(kernel, i0);
+    YOKE_TRY(yoke_chain_evaluate_block(&ev, i0, i1, x + i0, v + i0, a + i0));
   }
   return YOKE_OK;
 }
@@ -261,16 +242,23 @@ static void skip_loads(evaluation *ev, int i) {
   }
 }
 
+void yoke_chain_go_to(evaluation *ev, int i, const double *x, const double *v) {
+  const yoke_chain_kernel *kernel = ev->kernel;
+  skip_loads(ev, i);
+  while (ev->i_input < kernel->n_inputs && kernel->inputs[ev->i_input].mass < i) ++ev->i_input;
+  ev->F_left = inner_force(kernel, i, x, v);
+}
+
 yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                                const double *u, double *a) {
   evaluation ev;
-  evaluation_begin(&ev, kernel, t, gx, u, false);
+  yoke_chain_begin(&ev, kernel, t, gx, u, false);
   while (ev.i_input < kernel->n_inputs) {
     const int i = kernel->inputs[ev.i_input].mass;
     skip_loads(&ev, i);
-    const double F_left  = i == 0 ? end_force(kernel, 0, x[0], v[0]) : inner_force(kernel, i, x, v),
+    const double F_left  = i == 0 ? end_force(kernel, 0, x[0], v[0]) : inner_force(kernel, i, x + i - 1, v + i - 1),
                  F_right = i == kernel->n - 1 ? end_force(kernel, 1, 0.0 - x[i], 0.0 - v[i])
-                                              : inner_force(kernel, i + 1, x, v);
+                                              : inner_force(kernel, i + 1, x + i, v + i);
     a[i]                 = (F_right - F_left) * (kernel->uniform_mass ? kernel->inverse : kernel->inverse_mass[i]) + gx;
     if (!isfinite(a[i])) return YOKE_NON_FINITE;
     YOKE_TRY(add_loads(&ev, i, i + 1, x + i, a + i));
@@ -281,138 +269,6 @@ yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double
 yoke_status yoke_chain_kernel_force(const yoke_chain_kernel *kernel, double t, double gx, const double *x,
                                     const double *v, double *f) {
   return yoke_chain_evaluate(kernel, t, gx, x, v, NULL, true, f);
-}
-
-/* ---- one stage ---- */
-
-/* Terms that are 0 in all sums are left out. Those beyond YOKE_CHAIN_TERMS start at stage index `rest`. */
-typedef struct stage_plan {
-  const yoke_stage *stage;
-  yoke_chain_sum    sum;
-  int               rest;
-} stage_plan;
-
-/* Terms that are not there are never read, but point somewhere. */
-static void clear_plan(stage_plan *plan, const double *q) {
-  for (int k = 0; k < YOKE_CHAIN_TERMS; ++k) plan->sum.A[k] = q;
-}
-
-static void plan_stage(stage_plan *plan, const yoke_stage *stage) {
-  yoke_chain_sum *sum       = &plan->sum;
-  const double    h         = stage->h;
-  const bool      has_error = stage->e != NULL;
-  int             n = 0, j = 0;
-  plan->stage = stage;
-  sum->hc     = h * stage->c;
-  for (; j < stage->s && n < YOKE_CHAIN_TERMS; ++j) {
-    const double a = stage->a[j], abar = stage->abar[j];
-    if (has_error) {
-      const double e = stage->e[j], ebar = stage->ebar[j];
-      if (a == 0.0 && abar == 0.0 && e == 0.0 && ebar == 0.0) continue;
-      sum->ex[n] = h * h * ebar;
-      sum->ev[n] = h * e;
-    } else if (a == 0.0 && abar == 0.0) {
-      continue;
-    }
-    sum->x[n]   = h * h * abar;
-    sum->v[n]   = h * a;
-    sum->A[n++] = stage->A[j];
-  }
-  sum->n_terms = n;
-  plan->rest   = j;
-}
-
-static void add_term(int n, double coefficient, const double *A, double *sum) {
-  for (int i = 0; i < n; ++i) sum[i] += coefficient * A[i];
-}
-
-/* X, V and, when EX is not NULL, error sums of masses i0 .. i0 + n - 1. */
-static void stage_sums(const stage_plan *plan, int i0, int n, double *X, double *V, double *EX, double *EV) {
-  const yoke_stage *stage = plan->stage;
-  const double      h     = stage->h;
-  if (EX != NULL) {
-    yoke_chain_loop_sum_error(&plan->sum, i0, n, stage->q + i0, stage->v + i0, X, V, EX, EV);
-  } else {
-    yoke_chain_loop_sum(&plan->sum, i0, n, stage->q + i0, stage->v + i0, X, V);
-  }
-  for (int j = plan->rest; j < stage->s; ++j) {
-    add_term(n, h * h * stage->abar[j], stage->A[j] + i0, X);
-    add_term(n, h * stage->a[j], stage->A[j] + i0, V);
-    if (EX == NULL) continue;
-    add_term(n, h * h * stage->ebar[j], stage->A[j] + i0, EX);
-    add_term(n, h * stage->e[j], stage->A[j] + i0, EV);
-  }
-}
-
-/* A stage in progress. */
-typedef struct stage_run {
-  stage_plan plan;
-  evaluation evaluation;
-  double     ex, ev; /* coefficients of the error's last term */
-  double     total;  /* error so far */
-} stage_run;
-
-static void stage_begin(stage_run *run, const yoke_chain_kernel *kernel, double gx, const yoke_stage *stage) {
-  plan_stage(&run->plan, stage);
-  evaluation_begin(&run->evaluation, kernel, stage->t, gx, stage->u, false);
-  run->ex    = stage->e != NULL ? stage->h * stage->h * stage->ebar[stage->s] : 0.0;
-  run->ev    = stage->e != NULL ? stage->h * stage->e[stage->s] : 0.0;
-  run->total = 0.0;
-}
-
-/* Masses [i0, i1), the next ones in index order. Reads mass i1 of A too. */
-static yoke_status stage_block(stage_run *run, int i0, int i1) {
-  const yoke_stage   *stage = run->plan.stage;
-  const int           n     = i1 - i0;
-  const bool          ends  = i1 == run->evaluation.kernel->n;
-  _Alignas(64) double x_buffer[ROOM], v_buffer[ROOM], EX[ROOM], EV[ROOM];
-  /* X[n], V[n]: the first mass of the next block, whose own block repeats it to the bit. */
-  double             *X = stage->X_out != NULL ? stage->X_out + i0 : x_buffer;
-  double             *V = stage->V_out != NULL ? stage->V_out + i0 : v_buffer;
-  double             *a = stage->out + i0;
-  stage_sums(&run->plan, i0, n, X, V, stage->e != NULL ? EX : NULL, EV);
-  if (!ends) stage_sums(&run->plan, i1, 1, X + n, V + n, NULL, NULL);
-  YOKE_TRY(evaluate_block(&run->evaluation, i0, i1, X, V, a));
-  if (stage->e == NULL) return YOKE_OK;
-  run->total += yoke_chain_loop_error(n, run->ex, run->ev, stage->atol, stage->rtol, EX, EV, a, stage->q + i0,
-                                      stage->v + i0, X, V);
-  return isfinite(run->total) ? YOKE_OK : YOKE_NON_FINITE;
-}
-
-/* A short chain: stage by stage. */
-static yoke_status sweep_one_block(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
-                                   double *error_sum) {
-  stage_run run;
-  clear_plan(&run.plan, stages[0].q);
-  for (int k = 0; k < n_stages; ++k) {
-    stage_begin(&run, kernel, gx, &stages[k]);
-    YOKE_TRY(stage_block(&run, 0, kernel->n));
-  }
-  if (n_stages > 0 && stages[n_stages - 1].e != NULL && error_sum != NULL) *error_sum = run.total;
-  return YOKE_OK;
-}
-
-/* Stage k needs of the stages before it the masses of its block and the first mass of the next block. So while stage 0
- * works on block m, stage k can work on block m - k: one sweep through memory serves all stages, and what they share
- * stays in the second-level cache (about n_stages + 1 blocks of all arrays). */
-yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
-                             double *error_sum) {
-  if (kernel->n <= BLOCK) return sweep_one_block(kernel, gx, n_stages, stages, error_sum);
-  stage_run run[YOKE_CHAIN_SWEEP];
-  const int n_blocks = (kernel->n - 1) / BLOCK + 1;
-  for (int k = 0; k < n_stages; ++k) {
-    clear_plan(&run[k].plan, stages[k].q);
-    stage_begin(&run[k], kernel, gx, &stages[k]);
-  }
-  for (int m = 0; m < n_blocks + n_stages - 1; ++m) {
-    for (int k = 0; k < n_stages; ++k) {
-      const int block = m - k;
-      if (block < 0 || block >= n_blocks) continue;
-      YOKE_TRY(stage_block(&run[k], block * BLOCK, block_end(kernel, block * BLOCK)));
-    }
-  }
-  if (n_stages > 0 && stages[n_stages - 1].e != NULL && error_sum != NULL) *error_sum = run[n_stages - 1].total;
-  return YOKE_OK;
 }
 
 /* ---- derivatives ---- */

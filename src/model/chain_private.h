@@ -6,12 +6,17 @@
 #include "base/memory.h"
 
 enum {
-  YOKE_CHAIN_BLOCK  = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */
-  YOKE_CHAIN_LANES  = 8,   /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
-  YOKE_CHAIN_SHARED = 512, /* load shapes that are evaluated once per right-hand side */
-  YOKE_CHAIN_BATCH  = 64,  /* loads evaluated together */
-  YOKE_CHAIN_TERMS  = 12,  /* stage sums that are one pass; longer sums take more */
-  YOKE_CHAIN_SWEEP  = 16   /* stages in one sweep at most */
+  YOKE_CHAIN_BLOCK         = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */
+  YOKE_CHAIN_LANES         = 8,   /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
+  YOKE_CHAIN_SHARED        = 512, /* load shapes that are evaluated once per right-hand side */
+  YOKE_CHAIN_BATCH         = 64,  /* loads evaluated together */
+  YOKE_CHAIN_TERMS         = 12,  /* stage sums that are one pass; longer sums take more */
+  YOKE_CHAIN_SWEEP         = 16,  /* stages in one sweep at most */
+  YOKE_CHAIN_SHARED_BLOCKS = 4,   /* least number of blocks for threads: ranges of two each */
+  /* Arrays of a block begin on a cache line and are longer than it by some lines: at a distance of 4096 bytes from each other loads would
+   * wait for stores to the same place in another array. */
+  YOKE_CHAIN_LINE = 8,
+  YOKE_CHAIN_ROOM = YOKE_CHAIN_BLOCK + 3 * YOKE_CHAIN_LINE
 };
 
 /* Shape of a load over time, amplitude 1. */
@@ -92,6 +97,32 @@ void yoke_chain_slopes(const yoke_chain_kernel *kernel, int e0, int count, const
 /* Sum of d(contact force)/dx of the forces on mass i, cursor k moves on; clamped where exp would overflow. */
 double yoke_chain_contact_slope(const yoke_chain_kernel *kernel, int i, double x, int *k);
 
+/* An evaluation in progress: what goes from block to block. */
+typedef struct yoke_chain_evaluation {
+  const yoke_chain_kernel *kernel;
+  double                   t, gx;
+  const double            *u;
+  bool                     as_force;
+  int                      i_load, i_input; /* next load and input */
+  double                   F_left;          /* force of the element left of the next block */
+  const int               *only;            /* numbers of the loads that are not 0 at t; NULL: look at all */
+  int                      n_only;
+  double                   shared[YOKE_CHAIN_SHARED];
+} yoke_chain_evaluation;
+
+/* At mass 0, for accelerations or forces at t with inputs u (NULL: none). */
+void yoke_chain_begin(yoke_chain_evaluation *ev, const yoke_chain_kernel *kernel, double t, double gx, const double *u,
+                      bool as_force);
+/* Goes on with mass i > 0, which is x[1], v[1]; its left neighbour is x[0], v[0]. */
+void yoke_chain_go_to(yoke_chain_evaluation *ev, int i, const double *x, const double *v);
+/* out[0 .. i1-i0) := accelerations or forces of the next masses [i0, i1), a block at most, from their x[0 ..], v[0 ..] and, unless
+ * i1 == n, those of the mass behind them. */
+yoke_status       yoke_chain_evaluate_block(yoke_chain_evaluation *ev, int i0, int i1, const double *x, const double *v,
+                                            double *out);
+static inline int yoke_chain_block_end(const yoke_chain_kernel *kernel, int i0) {
+  return kernel->n - i0 > YOKE_CHAIN_BLOCK ? i0 + YOKE_CHAIN_BLOCK : kernel->n;
+}
+
 /* a := accelerations (or forces when `as_force`) at (t, x, v) with inputs u (NULL: none). */
 yoke_status yoke_chain_evaluate(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                                 const double *u, bool as_force, double *a);
@@ -101,8 +132,9 @@ yoke_status yoke_chain_reinput(const yoke_chain_kernel *kernel, double t, double
                                const double *u, double *a);
 
 /* Consecutive stages of a step, at most YOKE_CHAIN_SWEEP: `A` of each may hold the `out` of those before it. Same bits
- * as one by one. *error_sum (may be NULL) is set when the last stage has e. YOKE_NON_FINITE: results are undefined. */
-yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, int n_stages, const yoke_stage *stages,
-                             double *error_sum);
+ * as one by one, whoever helps (NULL: nobody); `sums` [number of blocks] is scratch for helpers.
+ * *error_sum (may be NULL) is set when the last stage has e. YOKE_NON_FINITE: results are undefined. */
+yoke_status yoke_chain_sweep(const yoke_chain_kernel *kernel, double gx, yoke_lockstep *helpers, double *sums,
+                             int n_stages, const yoke_stage *stages, double *error_sum);
 
 #endif

@@ -27,6 +27,7 @@
 
 #include "linalg/sparse.h"
 #include "base/memory.h"
+#include "exec/lockstep.h"
 #include "frames/switches.h"
 #include <yoke/context.h>
 #include <stdint.h>
@@ -151,9 +152,11 @@ typedef struct yoke_equations_ops {
                        double rtol, double *error_sum);
 
   /* Optional, with `stage`: consecutive stages of one step in one sweep through memory, which pays when the states do
-   * not fit into the cache; same bits as `stage` for each in turn. A of a stage may hold `out` of those before it.
+   * not fit into the cache; same bits as `stage` for each in turn, whoever helps (NULL: nobody, and work may be NULL too).
+   * A of a stage may hold `out` of those before it.
    * *error_sum (may be NULL) is that of the last stage. Not YOKE_OK: everything written is undefined. */
-  yoke_status (*sweep)(const void *self, void *work, int n_stages, const yoke_stage *stages, double *error_sum);
+  yoke_status (*sweep)(const void *self, void *work, yoke_lockstep *helpers, int n_stages, const yoke_stage *stages,
+                       double *error_sum);
 
   /* Optional */
   void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
@@ -189,6 +192,7 @@ struct yoke_equations {
   void  *owner;                 /* what else lives as long as these equations; NULL: nothing */
   void (*release)(void *owner); /* called after ops->destroy */
   const yoke_switches *switches; /* of the loads; borrowed from the owner or self. NULL: none */
+  yoke_lockstep       *helpers;  /* threads that help inside (`sweep`); borrowed. NULL: none */
 };
 
 /* Length of arrays of multipliers. */

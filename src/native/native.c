@@ -229,10 +229,18 @@ static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = nati
 static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = native_unpack};
 
 /* What all of them can do. */
+/* Sweeps of a lone chain, of explicit solvers. */
+static bool native_help(const yoke_subsystem *subsystem, yoke_lockstep *helpers) {
+  native *n = subsystem->self;
+  if (n->equations.ops->sweep == NULL || n->equations.nv < 4 * YOKE_LOCKSTEP_GRAIN) return false;
+  n->equations.helpers = helpers;
+  return true;
+}
+
 #define NATIVE_CALLS                                                                                                   \
   .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
-  .counters = native_counters, .release = native_release, .instant = &native_instant, .response = &native_response,    \
-  .events = &native_events, .observe = &native_observe, .energy = &native_energy
+  .counters = native_counters, .release = native_release, .help = native_help, .instant = &native_instant,             \
+  .response = &native_response, .events = &native_events, .observe = &native_observe, .energy = &native_energy
 
 #define NATIVE_REPEATS                                                                                                 \
   .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pack.h"
+#include "exec/lockstep.h"
 #include "frames/port.h"
 #include <yoke/signal.h>
 #include <float.h>
@@ -238,6 +239,9 @@ typedef struct yoke_subsystem_ops {
   void (*counters)(const yoke_subsystem *subsystem, const void *state, yoke_counters *out);
   /* What a state holds outside its block is given back; the block may then be freed or used for a new start. */
   void (*release)(const yoke_subsystem *subsystem, void *state);
+  /* Before the first start, not by wrappers: threads (kept) help inside of its steps, which have the same bits. NULL: would they have something
+   * to do? */
+  bool (*help)(const yoke_subsystem *subsystem, yoke_lockstep *helpers);
 
 #define YOKE_GROUP(type, name) const type *name;
   YOKE_SUBSYSTEM_GROUPS(YOKE_GROUP)

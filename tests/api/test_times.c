@@ -79,6 +79,54 @@ static void a_model_as_a_whole_has_times_too(void **state) {
   yoke_run_summary_release(&s);
 }
 
+/* Eight values of a chain of 4096 masses at the end. */
+static yoke_run_summary run_large(const char *split, int threads) {
+  static const char *const print[]   = {"c.x[1]",    "c.x[2048]", "c.x[2049]", "c.x[4096]",
+                                        "c.v[1024]", "c.v[1025]", "c.v[3072]", "c.v[3073]"};
+  const char *const        sets[]    = {"parameters.n=4096", split, "output.select=[\"c.x[1]\"]"};
+  const yoke_choice        choices[] = {{"t-end", "2e-6"}};
+  yoke_context            *ctx       = NULL;
+  yoke_run_summary         summary   = {.size = sizeof summary};
+  const yoke_run_options   options   = {.size       = sizeof options,
+                                        .model      = "examples/chain-load.yaml",
+                                        .n_sets     = 3,
+                                        .sets       = sets,
+                                        .n_choices  = 1,
+                                        .choices    = choices,
+                                        .n_print    = 8,
+                                        .print      = print,
+                                        .threads    = threads,
+                                        .exec       = threads > 1 ? "eager" : "serial",
+                                        .monolithic = strcmp(split, "split.c=1") == 0,
+                                        .out        = ""};
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_run(ctx, &options, &summary), YOKE_OK);
+  yoke_context_destroy(&ctx);
+  return summary;
+}
+
+static void check_inside(const char *split, int threads, int expected, const char *word) {
+  yoke_run_summary alone = run_large(split, 1), helped = run_large(split, threads);
+  assert_memory_equal(helped.print_values, alone.print_values, 8 * sizeof(double));
+  assert_int_equal(helped.threads, expected);
+  assert_non_null(strstr(helped.threads_reason, word));
+  check_sums(&helped);
+  yoke_run_summary_release(&alone);
+  yoke_run_summary_release(&helped);
+}
+
+static void threads_inside_of_a_whole_model_change_no_bit_and_are_counted(void **state) {
+  (void)state;
+  check_inside("split.c=1", 2, 2, "inside of the one subsystem, in 100 % of its sweeps");
+  check_inside("split.c=1", 3, 3, "inside of the one subsystem");
+  check_inside("split.c=1", 8, 4, "inside of the one subsystem"); /* ranges of two blocks of 512 at least */
+}
+
+static void threads_that_have_no_subsystem_help_inside_of_others(void **state) {
+  (void)state;
+  check_inside("split.c=2", 5, 4, "2 inside of subsystems");
+}
+
 #ifdef YOKE_WITH_HDF5
 static void the_result_file_holds_the_times(void **state) {
   char             path[128], name[64];
@@ -128,6 +176,8 @@ int main(void) {
       cmocka_unit_test(times_add_up_to_the_time_of_all_threads),
       cmocka_unit_test(subsystems_have_the_solver_time_of_all),
       cmocka_unit_test(a_model_as_a_whole_has_times_too),
+      cmocka_unit_test(threads_inside_of_a_whole_model_change_no_bit_and_are_counted),
+      cmocka_unit_test(threads_that_have_no_subsystem_help_inside_of_others),
 #ifdef YOKE_WITH_HDF5
       cmocka_unit_test_setup_teardown(the_result_file_holds_the_times, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_result_file_names_the_machine, set_up, tear_down),

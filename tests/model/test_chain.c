@@ -537,7 +537,7 @@ static void sweep_has_the_bits_of_single_stages(void **state) {
                                      1e-3, 1e-3, &sum[0]),
                        YOKE_OK);
     }
-    assert_int_equal(eq.ops->sweep(eq.self, NULL, 3, stages, &sum[1]), YOKE_OK);
+    assert_int_equal(eq.ops->sweep(eq.self, NULL, NULL, 3, stages, &sum[1]), YOKE_OK);
     for (int i = 0; i < 3; ++i) assert_memory_equal(one[i], all[i + 1], size);
     assert_memory_equal(&sum[0], &sum[1], sizeof *sum);
     for (int i = 0; i < 4; ++i) test_free(all[i]);
