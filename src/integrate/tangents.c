@@ -16,8 +16,15 @@
 
 enum { MOST_STEPS = 16, FIRST_DOUBT = 4 };
 
-/* Of one micro step, relative to the tangents. */
-static const double TOLERANCE = 5e-6;
+/* Of one micro step, relative to the tangents: FINEST, or where the steps of the solver themselves are rougher MULTIPLE times their tolerance,
+ * at most ROUGHEST. A correction by the response leaves as large a part of itself, which is far below what it corrects. */
+static const double FINEST = 5e-6, MULTIPLE = 500.0, ROUGHEST = 5e-3;
+
+static double tolerance_of(const walk *w) {
+  const yoke_integrator_options *o = &w->tangents->integrator->options;
+  if (o->fixed_step > 0.0) return FINEST;
+  return fmin(fmax(MULTIPLE * o->rtol, FINEST), ROUGHEST);
+}
 
 /* ---- creation ---- */
 
@@ -254,10 +261,11 @@ static yoke_status settle(const walk *w, int m, int *left) {
   const double *error = tangents_errors(w, m);
   const double *best  = m > 1 ? w->error : w->trial; /* the error becomes the extrapolated trial */
   const size_t  n     = (size_t)w->n;
-  const double  hope  = m < MOST_STEPS ? 10 * TOLERANCE * pow((double)MOST_STEPS / m, 4) : 0;
+  const double  limit = tolerance_of(w);
+  const double  hope  = m < MOST_STEPS ? 10 * limit * pow((double)MOST_STEPS / m, 4) : 0;
   for (size_t i = 0; m > 1 && i < w->n_y; ++i) w->error[i] = w->trial[i] + w->error[i] / 15.0;
   for (size_t i = 0; i < n; ++i) {
-    w->takes[i] = !w->is_done[i] && error[i] <= TOLERANCE;
+    w->takes[i] = !w->is_done[i] && error[i] <= limit;
     if (!w->is_done[i] && !w->takes[i] && m >= FIRST_DOUBT && !(error[i] <= hope)) return YOKE_NOT_CONVERGED;
     w->is_done[i] |= w->takes[i];
     *left -= w->takes[i];

@@ -340,6 +340,31 @@ static void long_steps_are_divided(void **state) {
   assert_true(modes_run_error("radau5", &p, options_of(1e-4, 0.1), 0.5) < 1e-5);
 }
 
+/* Evaluations that the tangents of five steps of 0.1 s take, and their error. */
+static int64_t evaluations_at(double rtol, double *error) {
+  const tangent_toy       p = toy_modes(3, 0.05, 11, 0.05);
+  const yoke_equations    e = toy_equations(&toy_ops, &p);
+  yoke_integrator_options o = options_of(rtol, 0);
+  direction_list          l;
+  o.first_step = o.max_step = 0.1;
+  seven_directions(&l, 0.5);
+  run r = open_run("dop853", &e, o, modes_q, modes_v, &inputs_2);
+  assert_int_equal(carry(&r, &inputs_2, &l.d, 0.5), YOKE_OK);
+  *error               = modes_error(&r, &p, &l, 0.5);
+  const int64_t needed = yoke_tangents_view(r.tangents, r.room).evaluations;
+  close_run(&r);
+  return needed;
+}
+
+static void tangents_of_rough_steps_are_rough_and_cheap(void **state) {
+  (void)state;
+  double        fine, rough;
+  const int64_t most = evaluations_at(1e-8, &fine), least = evaluations_at(1e-5, &rough);
+  assert_true(3 * least < most);
+  assert_true(fine < 5 * 5e-6); /* every step may add its share */
+  assert_true(rough < 5 * 5e-3);
+}
+
 static void too_long_steps_give_no_tangents(void **state) {
   (void)state;
   const tangent_toy    p = toy_modes(3, 0, 300, 0);
@@ -519,6 +544,7 @@ int main(void) {
       cmocka_unit_test(both_rules_are_of_order_four),
       cmocka_unit_test(stiff_parts_are_right_and_bounded),
       cmocka_unit_test(long_steps_are_divided),
+      cmocka_unit_test(tangents_of_rough_steps_are_rough_and_cheap),
       cmocka_unit_test(too_long_steps_give_no_tangents),
       cmocka_unit_test(inputs_may_break_inside_the_step),
       cmocka_unit_test(a_direction_has_the_same_bits_alone_and_among_others),
