@@ -13,25 +13,32 @@ enum {
 
 static const double rank_limit = 1e-11; /* eigenvalues below this share of the largest are zero */
 
+/* Compliances of forces, 1/m, stand beside those of moments, 1/(m L^2), and no share of one says anything about the other: rank is
+ * a matter of rows and columns whose diagonal is about 1. Powers of two add no rounding. */
+static void find_scales(int n, const double *A, double *scale) {
+  for (int i = 0; i < n; ++i) scale[i] = A[n * i + i] > 0.0 ? exp2(-nearbyint(0.5 * log2(A[n * i + i]))) : 1.0;
+}
+
 static bool all_finite(int n, const double *x) {
   double sum = 0.0;
   for (int i = 0; i < n; ++i) sum += fabs(x[i]);
   return isfinite(sum);
 }
 
-/* A = V diag(d) V^T, d ascending; V [n, n], column k at V + n k. */
-static bool decompose(int n, const double *A, double *V, double *d) {
+/* D A D = V diag(d) V^T, D = diag(scale), d ascending; V [n, n], column k at V + n k. */
+static bool decompose(int n, const double *A, const double *scale, double *V, double *d) {
   double work[8 * MAX_ROWS];
   if (!all_finite(n * n, A)) return false;
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) V[n * j + i] = 0.5 * (A[n * i + j] + A[n * j + i]);
+    for (int j = 0; j < n; ++j) V[n * j + i] = 0.5 * (A[n * i + j] + A[n * j + i]) * scale[i] * scale[j];
   }
   return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, V, n, d, work, 8 * MAX_ROWS) == 0;
 }
 
 void yoke_symmetric_solve(int n, const double *A, const double *b, double *x) {
-  double V[MAX_ROWS * MAX_ROWS], d[MAX_ROWS];
-  if (!all_finite(n, b) || !decompose(n, A, V, d)) {
+  double V[MAX_ROWS * MAX_ROWS], d[MAX_ROWS], scale[MAX_ROWS];
+  find_scales(n, A, scale);
+  if (!all_finite(n, b) || !decompose(n, A, scale, V, d)) {
     for (int i = 0; i < n; ++i) x[i] = (double)NAN;
     return;
   }
@@ -39,8 +46,8 @@ void yoke_symmetric_solve(int n, const double *A, const double *b, double *x) {
   for (int k = 0; k < n; ++k) {
     double sum = 0.0;
     if (!(d[k] > rank_limit * d[n - 1])) continue;
-    for (int i = 0; i < n; ++i) sum += V[n * k + i] * b[i];
-    for (int i = 0; i < n; ++i) x[i] += V[n * k + i] * sum / d[k];
+    for (int i = 0; i < n; ++i) sum += V[n * k + i] * (scale[i] * b[i]);
+    for (int i = 0; i < n; ++i) x[i] += scale[i] * (V[n * k + i] * sum / d[k]);
   }
 }
 
@@ -69,12 +76,14 @@ static void multiply(int n, const double *A, const double *B, double *C) {
 bool yoke_interface_mass_ratio(const yoke_interface *in, double *smallest, double *largest) {
   const int n = in->n;
   double    S[MAX_ROWS * MAX_ROWS], V[MAX_ROWS * MAX_ROWS], d[MAX_ROWS], C[MAX_ROWS * MAX_ROWS], theta[MAX_ROWS];
+  double    scale[MAX_ROWS], ones[MAX_ROWS];
   int       rank = 0;
   for (int i = 0; i < n * n; ++i) S[i] = in->W_R[i] + in->W_F[i];
-  if (!decompose(n, S, V, d) || !(d[n - 1] > 0.0)) return false;
+  find_scales(n, S, scale);
+  if (!decompose(n, S, scale, V, d) || !(d[n - 1] > 0.0)) return false;
   for (int k = 0; k < n; ++k) { /* columns of V become those of S^(-1/2) that span its range */
     if (!(d[k] > rank_limit * d[n - 1])) continue;
-    for (int i = 0; i < n; ++i) V[n * rank + i] = V[n * k + i] / sqrt(d[k]);
+    for (int i = 0; i < n; ++i) V[n * rank + i] = scale[i] * V[n * k + i] / sqrt(d[k]);
     ++rank;
   }
   for (int a = 0; a < rank; ++a) {
@@ -86,7 +95,8 @@ bool yoke_interface_mass_ratio(const yoke_interface *in, double *smallest, doubl
       C[rank * a + b] = sum;
     }
   }
-  if (!decompose(rank, C, V, theta)) return false;
+  for (int i = 0; i < rank; ++i) ones[i] = 1.0;
+  if (!decompose(rank, C, ones, V, theta)) return false;
   const double low = fmax(theta[0], 0.0), high = fmin(theta[rank - 1], 1.0);
   *smallest = low < rank_limit ? 0.0 : low / (1.0 - low);
   *largest  = high > 1.0 - rank_limit ? (double)INFINITY : high / (1.0 - high);

@@ -20,7 +20,8 @@ typedef struct yoke_interface {
   const double *W_R, *W_F, *w_R, *w_F;
 } yoke_interface;
 
-/* x with A x = b for a symmetric A >= 0 [n, n] of any rank: the one of least norm. NaN when A or b is not finite. */
+/* x with A x = b for a symmetric A >= 0 [n, n] of any rank: the one of least norm, each unknown measured by what its own
+ * diagonal makes of it, so that units of length do not matter. NaN when A or b is not finite. */
 void yoke_symmetric_solve(int n, const double *A, const double *b, double *x);
 
 /* Largest and smallest ratio of effective masses m_R / m_F = (W_R)^-1 / (W_F)^-1 over all directions: eigenvalues of

@@ -101,6 +101,26 @@ static void a_singular_system_gets_its_shortest_solution(void **state) {
   CHECK_NEAR(x[1], 1.0, 1e-14);
 }
 
+/* A translational joint of a wheel of 1 kg and 1e-14 kg m^2: compliances of forces and moments differ by 1e14, and none of them is 0. */
+static void f16_rows_of_lengths_and_angles_are_solved_at_any_size(void **state) {
+  (void)state;
+  static const double A[] = {1.0, 0.0, 0.0, 1e14}, b[] = {2.0, 3e14};
+  double              x[2];
+  yoke_symmetric_solve(2, A, b, x);
+  CHECK_NEAR(x[0], 2.0, 1e-12);
+  CHECK_NEAR(x[1], 3.0, 1e-12);
+}
+
+static void f16_mass_ratios_of_lengths_and_angles_are_found_at_any_size(void **state) {
+  (void)state;
+  static const double  W_R[] = {1.0, 0.0, 0.0, 1e14}, W_F[] = {5.0, 0.0, 0.0, 2e14};
+  const yoke_interface in = {.n = 2, .W_R = W_R, .W_F = W_F};
+  double               smallest, largest;
+  assert_true(yoke_interface_mass_ratio(&in, &smallest, &largest));
+  CHECK_NEAR(smallest, 2.0, 1e-12);
+  CHECK_NEAR(largest, 5.0, 1e-12);
+}
+
 static void values_that_are_not_finite_give_no_number(void **state) {
   (void)state;
   const double A[] = {1.0, (double)NAN, 0.0, 1.0}, b[] = {2.0, 2.0}, B[] = {1.0, 0.0, 0.0, 1.0};
@@ -124,6 +144,8 @@ int main(void) {
       cmocka_unit_test(the_direction_with_the_smallest_mass_ratio_decides),
       cmocka_unit_test(a_side_that_does_not_move_is_infinitely_heavy),
       cmocka_unit_test(a_singular_system_gets_its_shortest_solution),
+      cmocka_unit_test(f16_rows_of_lengths_and_angles_are_solved_at_any_size),
+      cmocka_unit_test(f16_mass_ratios_of_lengths_and_angles_are_found_at_any_size),
       cmocka_unit_test(values_that_are_not_finite_give_no_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
