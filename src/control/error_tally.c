@@ -201,7 +201,7 @@ double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, co
     const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, x->kind[i], early)),
                  added = fabs(errors[i]) * scale;
     const double left  = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
-    pace               = fmax(pace, fmax(added / (share * left), inner != NULL ? inner[i] * scale / limit : 0.0));
+    pace = fmax(pace, fmax(added / (share * left), inner != NULL ? inner[i] * scale / (share_of_sum * limit) : 0.0));
   }
   return pace;
 }
@@ -210,7 +210,7 @@ static double of_port(const yoke_error_tally *x, int port) {
   const int end     = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
   double    largest = 0.0;
   for (int i = x->first[port]; i < end; ++i)
-    largest = fmax(largest, share_of_sum * (x->list[i].sum + x->between[i].inner) / sigma_of(x, i));
+    largest = fmax(largest, (share_of_sum * x->list[i].sum + x->between[i].inner) / sigma_of(x, i));
   return largest;
 }
 

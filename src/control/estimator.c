@@ -183,18 +183,22 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
 }
 
 /* C^(k+1)/C^k */
-static yoke_error_constants ratios(const yoke_trial *trial) {
+static yoke_error_constants ratios(const yoke_trial *trial, int k) {
   double s[YOKE_ERROR_MAX_K];
   find_past(trial, s);
-  const yoke_error_constants low  = yoke_error_constants_at(trial->degree, s),
-                             high = yoke_error_constants_at(trial->degree + 1, s);
+  const yoke_error_constants low = yoke_error_constants_at(k, s), high = yoke_error_constants_at(k + 1, s);
   return (yoke_error_constants){high.position / low.position, high.velocity / low.velocity};
 }
 
 /* Factors of the difference in position and velocity. */
 static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *trial) {
   if (e->way != YOKE_ESTIMATE_END && e->way != YOKE_ESTIMATE_PREDICTED) return (yoke_error_constants){1.0, 1.0};
-  const yoke_error_constants ratio = ratios(trial);
+  if (e->way == YOKE_ESTIMATE_PREDICTED &&
+      trial->degree >= trial->n_past) { /* both begin with the same values: of the degree below */
+    const yoke_error_constants below = ratios(trial, trial->degree - 1);
+    return (yoke_error_constants){1.0 / below.position - 1.0, 1.0 / below.velocity - 1.0};
+  }
+  const yoke_error_constants ratio = ratios(trial, trial->degree);
   if (e->way == YOKE_ESTIMATE_END) return ratio;
   return (yoke_error_constants){1.0 - ratio.position, 1.0 - ratio.velocity};
 }
@@ -204,7 +208,7 @@ yoke_error_constants yoke_estimator_surplus(const yoke_graph *graph, int wire) {
     return (yoke_error_constants){1.0, 1.0};
   yoke_trial trial;
   yoke_graph_trial(graph, &trial);
-  const yoke_error_constants ratio = ratios(&trial);
+  const yoke_error_constants ratio = ratios(&trial, trial.degree);
   return (yoke_error_constants){1.0 / (1.0 - ratio.position), 1.0 / (1.0 - ratio.velocity)};
 }
 

@@ -9,6 +9,7 @@ static const double share_of_work = 0.05;       /* of the right-hand sides of th
 static const double most_work     = 0.1;        /* behind breaks and where jumps have doubled */
 static const double least_share   = 0.3; /* of the largest jump since the last estimate: below it a ratio is noise */
 static const double doubled       = 2.0;
+static const double share_of_prescribed = 0.5; /* of the largest error of a motion that every step begins anew */
 
 /* What is held of one subsystem. */
 typedef struct held {
@@ -22,6 +23,7 @@ typedef struct known {
   int64_t run;   /* work of the run: right-hand sides, and one for each integration */
   int64_t last;  /* of the last estimate */
   int     fresh; /* steps since a start or a break */
+  int     owes;  /* 1: the error of the last step is not counted yet (count_late) */
   double  H;     /* of the ratios */
 } known;
 
@@ -112,6 +114,7 @@ void yoke_monitor_destroy(yoke_monitor **monitor) {
 /* Consistent multipliers at the end of the last step were those behind the break, to which nothing inside the step leads. */
 void yoke_monitor_restart(yoke_monitor *m) {
   m->known.fresh = 0;
+  m->known.owes  = 0;
   for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
@@ -183,7 +186,7 @@ static bool may_work(const known *k, double share) {
 }
 
 /* A second integration. */
-static yoke_status compare(yoke_monitor *m, double H) {
+static yoke_status compare(yoke_monitor *m, bool is_new, bool is_early, double H) {
   yoke_step_statistics work   = {0};
   const yoke_status    status = yoke_graph_compare(m->graph, &work, NULL);
   known               *k      = &m->known;
@@ -197,20 +200,32 @@ static yoke_status compare(yoke_monitor *m, double H) {
   }
   ++k->estimates;
   k->H = H;
-  if (k->fresh < FIRST_STEPS) measure_anew(m);
-  keep_ratios(m);
+  if (is_new) measure_anew(m);
+  if (!is_early) keep_ratios(m);
   return YOKE_OK;
 }
 
+/* An early step takes all of its past: its degree d has no better one to be compared with. The step behind it has one value more, and
+ * d + 1 against d tells what d was off by. So the first early step counts nothing, the others stand for the one before them, and
+ * the first step whose past is long enough stands for itself and for the one before. */
+static void count_late(yoke_monitor *m, bool is_early) {
+  const double times = (m->known.owes ? 1.0 : 0.0) + (is_early ? 0.0 : 1.0);
+  for (int i = 0; i < m->n && times != 1.0; ++i) m->errors[i] *= times;
+}
+
 /* Where there is no integration to be had for nothing. */
-static yoke_status look_now_and_then(yoke_monitor *m, double H) {
+static yoke_status look_now_and_then(yoke_monitor *m, bool is_early, double H) {
   YOKE_TRY(yoke_graph_look(m->graph));
   yoke_graph_jumps(m->graph, m->size, m->jumps);
   for (int s = 0; s < m->n_subsystems; ++s) m->held[s].peak = fmax(m->held[s].peak, m->jumps[s]);
-  const bool is_new = m->known.fresh < FIRST_STEPS, is_wanted = is_new || is_surprised(m);
-  const bool is_spare = is_wanted && m->known.estimates < SPARE_ESTIMATES;
-  if (is_spare || may_work(&m->known, is_wanted ? most_work : share_of_work)) return compare(m, H);
-  hold(m, H);
+  const bool is_new    = m->known.fresh < FIRST_STEPS || is_early || m->known.owes;
+  const bool is_wanted = is_new || is_surprised(m);
+  const bool is_spare  = is_wanted && m->known.estimates < SPARE_ESTIMATES;
+  if (is_spare || may_work(&m->known, is_wanted ? most_work : share_of_work))
+    YOKE_TRY(compare(m, is_new, is_early, H));
+  else
+    hold(m, H);
+  count_late(m, is_early);
   return YOKE_OK;
 }
 
@@ -239,7 +254,7 @@ static void find_inner(yoke_monitor *m) {
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
     for (int k = first; port.share < 1.0 && k < first + port.n_p + port.n_v; ++k) {
-      m->inner[k]  = fmax(m->inner[k], fabs(m->errors[k]) / port.share);
+      m->inner[k]  = fmax(m->inner[k], share_of_prescribed * fabs(m->errors[k]) / port.share);
       m->errors[k] = 0.0;
     }
   }
@@ -249,6 +264,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
   yoke_trial trial;
   yoke_graph_trial(m->graph, &trial);
   yoke_error_tally_start(m->tally, m->graph);
+  const bool is_early = yoke_graph_takes_whole_past(m->graph), is_first = is_early && !m->known.owes;
   ++m->known.steps;
   m->known.run += statistics->evaluations + statistics->integrations;
   statistics->local_error = (double)NAN;
@@ -259,12 +275,15 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
   } else if (m->estimator.way == YOKE_ESTIMATE_PREDICTED) {
     if (!take_errors(m, &m->estimator)) return YOKE_OK;
     ++m->known.estimates;
+    count_late(m, is_early);
   } else {
-    YOKE_TRY(look_now_and_then(m, trial.H));
+    YOKE_TRY(look_now_and_then(m, is_early, trial.H));
   }
   ++m->known.fresh;
   count_breaks(m);
   find_inner(m);
+  if (is_first) m->has_inner = false;
+  m->known.owes           = is_early;
   statistics->local_error = yoke_error_tally_add(m->tally, m->graph, m->errors, m->has_inner ? m->inner : NULL);
   return YOKE_OK;
 }

@@ -56,6 +56,19 @@ int graph_comparison_degree(const yoke_graph *g) {
   return degree < GRAPH_SIGNAL_DEGREE ? degree : GRAPH_SIGNAL_DEGREE;
 }
 
+/* Has the step taken all values of the past that there are for a channel? Then the polynomial of the comparison is its own. */
+static bool is_own(const graph_channel *channel, int degree) {
+  return channel->layout.kind == YOKE_LAYOUT_END && channel->layout.degree >= degree;
+}
+
+bool yoke_graph_takes_whole_past(const yoke_graph *g) {
+  const int degree = graph_comparison_degree(g);
+  for (int k = 0; k < g->n_channels; ++k) {
+    if (is_own(&g->channels[k], degree)) return true;
+  }
+  return false;
+}
+
 static bool has_matrix(const yoke_graph *g) {
   return g->broyden != NULL ? g->made.is_made : g->factor[0] != NULL;
 }
@@ -88,15 +101,17 @@ static bool is_eased(const yoke_graph *g) {
   return false;
 }
 
-/* The comparison integration through consistent values, or where nobody looks for them those of the history. */
-static yoke_status compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+/* The comparison integration through consistent values, or where nobody looks for them those of the history. `differs`: where the
+ * polynomials were those of the step they take one value less. */
+static yoke_status compare(yoke_graph *g, bool differs, yoke_step_statistics *statistics, yoke_context *ctx) {
   const int degree = graph_comparison_degree(g);
   for (int k = 0; k < g->n_channels; ++k) {
     graph_channel *channel = &g->channels[k];
+    const int      n       = differs && is_own(channel, degree) ? degree - 1 : degree;
     if (g->has_consistent)
-      through_end(g, channel->consistent_new, degree, channel->kept->consistent, channel->comparison);
+      through_end(g, channel->consistent_new, n, channel->kept->consistent, channel->comparison);
     else
-      through_end(g, channel->value, degree, channel->kept->past, channel->comparison);
+      through_end(g, channel->value, n, channel->kept->past, channel->comparison);
   }
   g->is_compared = true;
   YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
@@ -108,7 +123,7 @@ static yoke_status compare(yoke_graph *g, yoke_step_statistics *statistics, yoke
 yoke_status graph_compare_behind(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(graph_consistent_find(g, ctx));
   g->has_consistent = true;
-  return g->comparison == YOKE_COMPARISON_VALUES ? YOKE_OK : compare(g, statistics, ctx);
+  return g->comparison == YOKE_COMPARISON_VALUES ? YOKE_OK : compare(g, false, statistics, ctx);
 }
 
 /* ---- what step control asks (trial.h) ---- */
@@ -164,7 +179,7 @@ yoke_status yoke_graph_look(yoke_graph *g) {
 
 yoke_status yoke_graph_compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (g->is_compared) return YOKE_OK;
-  return compare(g, statistics, ctx);
+  return compare(g, true, statistics, ctx);
 }
 
 void yoke_graph_set_degree(yoke_graph *g, int degree) {
@@ -404,6 +419,19 @@ static void integrate_difference(const yoke_graph *g, const graph_channel *chann
   }
 }
 
+/* Multipliers with inner nodes hold g = 0 and g' = 0 at the end, whatever they do in between: what they are off by leaves neither a velocity nor a
+ * distance there,  int_0^1 (u^ - u) = int_0^1 (1 - s)(u^ - u) = 0.  The curve through few consistent values does not know this. It meets both
+ * by the least polynomial that keeps its values at the ends,  u^ - a s(1 - s) - b s(1 - s)(1 - 2s). */
+static void meet_moments(double sums[INNER_POINTS]) {
+  double first = 0.0; /* int_0^1 of the sums: trapezoidal rule, the first is 0 */
+  for (int j = 0; j < INNER_POINTS; ++j) first += (j + 1 < INNER_POINTS ? 1.0 : 0.5) * sums[j] / INNER_POINTS;
+  const double a = 6.0 * sums[INNER_POINTS - 1], b = 60.0 * (first - a / 12.0);
+  for (int j = 0; j < INNER_POINTS; ++j) {
+    const double s = (double)(j + 1) / INNER_POINTS;
+    sums[j] -= a * s * s * (0.5 - s / 3.0) + b * 0.5 * s * s * (1.0 - s) * (1.0 - s);
+  }
+}
+
 /* Inner errors of a port's velocities with polynomials of this degree through consistent values. */
 static void inner_errors_at(const yoke_graph *g, int port, int degree, double inner[YOKE_PORT_MAX_V]) {
   const graph_wire      *wire  = &g->wires[port / 2];
@@ -416,8 +444,10 @@ static void inner_errors_at(const yoke_graph *g, int port, int degree, double in
       const graph_channel *channel = &g->channels[s->feeds[f].channel];
       double               c[MAX_POINTS], sums[INNER_POINTS];
       if (!graph_consistent_is_unknown(g, s->feeds[f].channel)) continue;
-      through_end(g, channel->consistent_new, degree, channel->kept->consistent, c);
+      through_end(g, channel->consistent_new, is_own(channel, degree) ? degree - 1 : degree, channel->kept->consistent,
+                  c);
       integrate_difference(g, channel, c, sums);
+      if (channel->layout.kind != YOKE_LAYOUT_END) meet_moments(sums);
       for (int k = 0; k < shape->n_v; ++k) {
         const double a = graph_end_share(g, &s->feeds[f]) * s->da_du[(size_t)input * (size_t)ny + (size_t)(at + k)];
         for (int j = 0; j < INNER_POINTS; ++j) off[k][j] += g->H * a * sums[j];

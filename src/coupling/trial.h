@@ -34,9 +34,13 @@ yoke_status yoke_graph_monitor(yoke_graph *graph, bool compares, yoke_context *c
 
 /* Between a trial and its acceptance, in a graph that is monitored and compares: a comparison `consistent`. `look` belongs to every
  * step, whether it is compared or not: consistent values of multipliers, without an integration; where they cannot be found the values in force stand
- * in. Subsystems that cannot go back are left out. */
+ * in. Subsystems that cannot go back are left out.
+ * Steps behind a start may take all values of the past that there are, and a polynomial through them and the end is that of the
+ * step. There the comparison is of the degree below: what it differs by is not the error of this step but, where steps are equally long, about that of
+ * the step before. */
 yoke_status yoke_graph_look(yoke_graph *graph); /* YOKE_E_MEMORY only */
 yoke_status yoke_graph_compare(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
+bool        yoke_graph_takes_whole_past(const yoke_graph *graph);
 
 /* How far the coupling values that enter each subsystem are off from predicted ones, behind `look`: jumps [n_subsystems] are the largest
  * |u_pre - u| / size, size [n_channels] > 0 given. */
