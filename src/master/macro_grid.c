@@ -22,6 +22,10 @@ static bool is_graded(const yoke_macro_grid *grid) {
  * so that a sliver of a step at the end would show forces that nothing feels. */
 static const double last_rest = 1e-3;
 
+/* Share of H that steps of any length do not leave over before a stop: a step that is far shorter than its past makes of the gap of a joint that the past
+ * has left forces of gap / h^2, which are felt. Two steps share it. */
+static const double small_rest = 0.1;
+
 /* `next` is where the step would end; a switch or the end may come before, or so shortly behind that it takes its place. */
 static double limited(const yoke_switches *switches, double t, double H, double merge, double next, double t_end,
                       yoke_point_kind *kind) {
@@ -63,5 +67,10 @@ bool yoke_macro_grid_is_at(const yoke_macro_grid *grid, double t) {
 }
 
 double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind) {
-  return limited(switches, t, H, 1e-6, t + H, t_end, kind);
+  const double merge = 1e-6, reach = (1.0 + small_rest) * H;
+  const double next = limited(switches, t, H, merge, t + H, t_end, kind);
+  if (*kind != YOKE_POINT_GRID) return next;
+  yoke_point_kind ahead;
+  const double    stop = limited(switches, t, reach, merge, t + reach, t_end, &ahead);
+  return ahead == YOKE_POINT_GRID ? next : t + 0.5 * (stop - t);
 }

@@ -33,7 +33,8 @@ void yoke_macro_grid_accept(yoke_macro_grid *grid, double t);
 /* Is t behind the last point that was passed, and not behind the next? */
 bool yoke_macro_grid_is_at(const yoke_macro_grid *grid, double t);
 
-/* For steps of any length: the latest end of a step from t that would like to end at t + H. */
+/* For steps of any length: the latest end of a step from t that would like to end at t + H. A stop less than a tenth of H behind that
+ * is reached by two steps of equal length. */
 double yoke_macro_grid_limit(const yoke_switches *switches, double t, double H, double t_end, yoke_point_kind *kind);
 
 #endif

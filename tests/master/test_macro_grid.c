@@ -104,6 +104,16 @@ static void a_graded_start_doubles_its_steps_up_to_two(void **state) {
   for (int n = 0; n < 6; ++n) CHECK_NEAR(t[n], expected[n], 0.0);
 }
 
+static void f9_steps_of_any_length_share_a_small_rest_before_a_stop(void **state) {
+  (void)state;
+  yoke_point_kind kind;
+  CHECK_NEAR(yoke_macro_grid_limit(NULL, 0.0, 0.1, 0.104, &kind), 0.052, 1e-15);
+  assert_int_equal(kind, YOKE_POINT_GRID);
+  CHECK_NEAR(yoke_macro_grid_limit(NULL, 0.052, 0.1, 0.104, &kind), 0.104, 0.0);
+  assert_int_equal(kind, YOKE_POINT_END);
+  CHECK_NEAR(yoke_macro_grid_limit(NULL, 0.0, 0.1, 0.12, &kind), 0.1, 0.0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(points_come_from_the_step_number),
@@ -113,6 +123,7 @@ int main(void) {
       cmocka_unit_test(a_switch_next_to_a_grid_point_takes_its_place),
       cmocka_unit_test(a_step_that_an_event_ended_leaves_the_grid_as_it_is),
       cmocka_unit_test(a_graded_start_doubles_its_steps_up_to_two),
+      cmocka_unit_test(f9_steps_of_any_length_share_a_small_rest_before_a_stop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
