@@ -176,6 +176,10 @@ void           yoke_multibody_free_jumps(const yoke_multibody *mb, double *q);
 /* value [n_jumps]: switching functions; of those that are between, the share of the high value. */
 yoke_status    yoke_multibody_jumps(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                     const double *u, double *value);
+/* By how much the switching function of jump k may be off where positions are known to atol + rtol |q| only; 0 where it reads velocities, too:
+ * such a jump can hold the motion. */
+double      yoke_multibody_jump_doubt(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                      const double *u, int k, double atol, double rtol);
 /* New modes, which fit to each other, in q; v changes by what switching functions that shall stay 0 are off. *unable: a jump that would have to stay
  * where its switching function is 0, and cannot, because that reads signals, whose rates are not known, or too many do; -1: none. */
 yoke_status yoke_multibody_settle(const yoke_multibody *mb, void *work, double t, double *q, double *v, const double *u,

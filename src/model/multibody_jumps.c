@@ -243,9 +243,9 @@ bool mb_rests(const yoke_multibody *mb, const double *q) {
   return false;
 }
 
-/* s' under accelerations a and rates qdot. Needs poses and variables. */
-static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *qdot,
-                      const double *a) {
+/* s' under accelerations a and rates qdot; of changes that have either sign: the sum of what each does. Needs poses and variables. */
+static double change_of(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *qdot,
+                        const double *a, bool of_either_sign) {
   const yoke_expression *s   = mb->jumps[k].s;
   double                 sum = 0.0;
   yoke_expression_evaluate(s, w->variables, w->gradient);
@@ -253,17 +253,23 @@ static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const d
     const int   number = yoke_expression_variables(s)[i];
     mb_gradient variable;
     if (number == TIME) {
-      sum += w->gradient[i];
+      if (!of_either_sign) sum += w->gradient[i];
       continue;
     }
     mb_variable_gradient(mb, w, number, q, a, &variable);
     for (int e = 0; e < variable.n; ++e) {
       if (variable.entry[e].level > YOKE_LEVEL_VELOCITY) continue; /* rates of what is felt are not known */
-      const double *by = variable.entry[e].level == YOKE_LEVEL_VELOCITY ? a : qdot;
-      sum += w->gradient[i] * variable.entry[e].value * by[variable.entry[e].index];
+      const double *by   = variable.entry[e].level == YOKE_LEVEL_VELOCITY ? a : qdot;
+      const double  part = w->gradient[i] * variable.entry[e].value * by[variable.entry[e].index];
+      sum += of_either_sign ? fabs(part) : part;
     }
   }
   return sum;
+}
+
+static double rate_of(const yoke_multibody *mb, const mb_work *w, int k, const double *q, const double *qdot,
+                      const double *a) {
+  return change_of(mb, w, k, q, qdot, a, false);
 }
 
 /* ---- shares ---- */
@@ -507,6 +513,17 @@ yoke_status yoke_multibody_jumps(const yoke_multibody *mb, void *work, double t,
                                     : yoke_expression_evaluate(mb->jumps[k].s, p.w.variables, NULL);
   }
   return YOKE_OK;
+}
+
+double yoke_multibody_jump_doubt(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                 const double *u, int k, double atol, double rtol) {
+  const place p = place_at(mb, work, t, q, v, u);
+  look(&p);
+  memset(p.w.rest_q, 0, (size_t)mb->nq * sizeof *p.w.rest_q);
+  for (int i = 0; i < mb->nv; ++i) p.w.rest_a[i] = 1.0;
+  if (change_of(mb, &p.w, k, q, p.w.rest_q, p.w.rest_a, true) > 0.0) return 0.0;
+  for (int i = 0; i < mb->nq; ++i) p.w.rest_q[i] = atol + rtol * fabs(q[i]);
+  return change_of(mb, &p.w, k, q, p.w.rest_q, p.w.rest_a, true);
 }
 
 /* s' of jump k in one of its modes. */

@@ -8,7 +8,7 @@
 
 /* A function that has not been larger than this share of its largest value has hardly left zero, and comes back soon before this share of the longest
  * time in between (a motion that dies down keeps its period); so often in a row is too often. */
-static const double CHATTER_SIZE = 3e-11, SHORT_PAUSE = 1e-3, MAX_CHATTER = 8;
+static const double SHORT_PAUSE = 1e-3, MAX_CHATTER = 8;
 
 /* `u`: inputs over the last micro step. */
 static yoke_event_search search_of(const native *n, void *scratch, const void *state, const yoke_signal *u) {
@@ -290,9 +290,9 @@ void native_begin_pauses(const native *n, void *state, double t) {
   for (int k = 0; k < n_jumps; ++k) pauses_of(state, n->at_jump_pause)[k].last = t;
 }
 
-bool native_chatters(double t, double most, double *since, native_pause *pause) {
+bool native_chatters(double t, double small, double *since, native_pause *pause) {
   const double between = t - pause->last;
-  const bool   is_rest = *since <= CHATTER_SIZE * most && between <= SHORT_PAUSE * pause->longest;
+  const bool   is_rest = *since <= small && between <= SHORT_PAUSE * pause->longest;
   pause->chatter       = is_rest ? pause->chatter + 1.0 : 0.0;
   pause->longest       = fmax(pause->longest, between);
   pause->last          = t;
@@ -303,7 +303,8 @@ bool native_chatters(double t, double most, double *since, native_pause *pause) 
 /* Between one time and the next an event's function hardly left zero, again and again: what it sets does not get it away from there. */
 static yoke_status watch_chatter(const native *n, const yoke_event_search *search, void *state, int k, double t,
                                  yoke_context *ctx) {
-  if (!native_chatters(t, search->most[k], &search->since[k], pauses_of(state, n->at_pause) + k)) return YOKE_OK;
+  const double small = NATIVE_CHATTER * search->most[k];
+  if (!native_chatters(t, small, &search->since[k], pauses_of(state, n->at_pause) + k)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
                    "event '%s' happens again and again at t = %.9g s: what it sets does not lead away from there (a "
                    "bounce that has come to rest?); stop the run there (an event with action: stop), or replace the "

@@ -128,8 +128,12 @@ typedef struct native_pause {
   double last, longest; /* when it was there last; longest time in between [s] */
 } native_pause;
 
-/* The function is 0 at t; it has been `most` at its largest, and `since` since it was 0 last. Does it so again and again? */
-bool native_chatters(double t, double most, double *since, native_pause *pause);
+/* Of the largest value of a function so far: what hardly leaves 0. */
+#define NATIVE_CHATTER 3e-11
+
+/* The function is 0 at t; it has been `since` at its largest since it was 0 last, which is nothing where it is at most `small`. Does it so again and
+ * again? */
+bool native_chatters(double t, double small, double *since, native_pause *pause);
 /* At the start. */
 void native_begin_pauses(const native *n, void *state, double t);
 

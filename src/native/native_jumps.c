@@ -305,6 +305,17 @@ static yoke_status rest_there(const native *n, void *scratch, yoke_integrator_st
   return *rests_now ? end_change(n, scratch, head, u, &x, status, ctx) : status;
 }
 
+/* Jump k has reached its end at the state, and hardly left it before, again and again. What solvers cannot tell from 0 goes on for ever: swings that
+ * their errors feed. */
+static bool chatters(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u, int k) {
+  const yoke_integrator_options *o = &n->integrator->options;
+  const changed                  x = begin_change(n, scratch, head, u);
+  const double doubt = yoke_multibody_jump_doubt(n->mb, scratch, head->t, x.q, x.v, x.u, k, o->atol, o->rtol);
+  const double small = fmax(NATIVE_CHATTER * native_doubles(head, n->at_jump_most)[k], doubt);
+  return native_chatters(head->t, small, native_doubles(head, n->at_jump_since) + k,
+                         (native_pause *)(void *)native_doubles(head, n->at_jump_pause) + k);
+}
+
 /* Jump `which` has reached the end of its mode at the state, and others may have, too. */
 static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u, int which,
                         yoke_context *ctx) {
@@ -312,8 +323,7 @@ static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *h
   double           *value  = native_doubles(scratch, n->at_jump);
   const double     *most   = native_doubles(head, n->at_jump_most);
   if (mode_of(n, head, which) != YOKE_JUMP_BETWEEN && !yoke_multibody_is_kink(n->mb, which) &&
-      native_chatters(head->t, most[which], native_doubles(head, n->at_jump_since) + which,
-                      (native_pause *)(void *)native_doubles(head, n->at_jump_pause) + which)) {
+      chatters(n, scratch, head, u, which)) {
     bool rests_now = false;
     YOKE_TRY(rest_there(n, scratch, head, u, which, &rests_now, ctx));
     return rests_now ? YOKE_OK : refuse(n, head, which, "does so again and again;", ctx);

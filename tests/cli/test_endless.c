@@ -50,6 +50,24 @@ static void f22_more_than_1e12_steps_are_refused(void **state) {
                    0);
 }
 
+/* Swings about x = 0 that have an end in time and are not held there: in the end they are smaller than what the solver can tell from 0. */
+static void f21_swings_below_the_tolerance_of_the_solver_end_with_the_name_of_the_load(void **state) {
+  static const char *const solvers[] = {"auto", "dopri5", "dop853", "radau5", "bdf", "abm"};
+  fixture                 *f         = *state;
+  char                     path[128], arguments[300];
+  write_text(in_folder(f, "m.yaml", path),
+             "yoke: 1\n"
+             "t_end: 100\n"
+             "bodies: {a: {kind: mass1d, mass: 1, x: 0.1}}\n"
+             "loads: {f: {kind: expression, on: a, force: '-5*sign(a.x) - 2*sign(a.v)*sqrt(abs(a.v))'}}\n");
+  for (size_t i = 0; i < sizeof solvers / sizeof solvers[0]; ++i) {
+    snprintf(arguments, sizeof arguments, "run @/m.yaml --rtol 1e-5 --solver %s", solvers[i]);
+    assert_int_equal(yoke(f, arguments), 4);
+    assert_says(f->err, "load 'f' jumps at t = 2.");
+    assert_says(f->err, "does so again and again");
+  }
+}
+
 /* ---- interrupts ---- */
 
 static volatile sig_atomic_t flag;
@@ -152,6 +170,7 @@ static void f22_an_interrupt_is_read_while_a_model_is_set_up(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(f21_swings_below_the_tolerance_of_the_solver_end_with_the_name_of_the_load),
       TEST(f22_steps_that_time_cannot_resolve_are_refused),
       TEST(f22_more_than_1e12_steps_are_refused),
       TEST(f22_an_interrupt_is_read_inside_a_long_macro_step),
