@@ -88,7 +88,7 @@ static double noise(uint32_t *seed) {
 static void find_rest(const cosim *c, yoke_whole_model *whole) {
   uint32_t seed = 5;
   assert_int_equal(yoke_whole_model_create(c->ctx, c->model, 0, NULL, whole), YOKE_OK);
-  assert_int_equal(yoke_equilibrium_find(c->ctx, whole), YOKE_OK);
+  assert_int_equal(yoke_equilibrium_find(c->ctx, whole, NULL, NULL), YOKE_OK);
   const yoke_equations *e = &whole->equations;
   for (int i = 0; i < e->nv; ++i) whole->v[i] = 1e-6 * noise(&seed);
   if (e->ng > 0)
