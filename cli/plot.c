@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 typedef struct plot_arguments {
-  const char *out, *against, *title, *from, *to;
-  bool        log_x, log_y, macro;
+  const char *out, *against, *title, *from, *to, *times;
+  bool        log_x, log_y, macro, mechanism, animate;
 } plot_arguments;
 
 static const option_def plot_options[] = {
@@ -17,6 +17,10 @@ static const option_def plot_options[] = {
      "quantity of the abscissa instead of time"},
     {"macro", 0, OPTION_FLAG, offsetof(plot_arguments, macro), NULL,
      "macro steps, degrees, estimated errors and corrector passes of co-simulations"},
+    {"mechanism", 0, OPTION_FLAG, offsetof(plot_arguments, mechanism), NULL,
+     "the bodies of one result at some times instead of curves"},
+    {"times", 0, OPTION_TEXT, offsetof(plot_arguments, times), "T1,T2,...", "with --mechanism: at these times [s]"},
+    {"animate", 0, OPTION_FLAG, offsetof(plot_arguments, animate), NULL, "the same in motion, again and again"},
     {"log", 0, OPTION_FLAG, offsetof(plot_arguments, log_y), NULL, "logarithmic ordinate"},
     {"log-x", 0, OPTION_FLAG, offsetof(plot_arguments, log_x), NULL, "logarithmic abscissa"},
     {"from", 0, OPTION_TEXT, offsetof(plot_arguments, from), "T", "from this time on [s]"},
@@ -67,6 +71,41 @@ static yoke_status plot_results(yoke_context *ctx, const plot_arguments *a, yoke
   return status;
 }
 
+enum { MOST_TIMES = 50 };
+
+/* PARSE_DONE or an exit code. */
+static int times_of(const command_def *command, const char *text, double times[MOST_TIMES], int *n) {
+  for (*n = 0; text != NULL && *text;) {
+    char *end;
+    if (*n == MOST_TIMES) return usage_error(command, "--times: more than %d times", (int)MOST_TIMES);
+    times[(*n)++] = strtod(text, &end);
+    if (end == text || (*end && *end != ',')) return usage_error(command, "--times: '%s' begins with no time", text);
+    text = *end ? end + 1 : end;
+  }
+  return PARSE_DONE;
+}
+
+static yoke_status draw_mechanism(yoke_context *ctx, const plot_arguments *a, yoke_mechanism *m, const char *path) {
+  yoke_result *result = NULL;
+  yoke_status  status = yoke_result_open(ctx, path, &result);
+  m->result           = result;
+  if (status == YOKE_OK) status = yoke_mechanism_write(ctx, m, a->out);
+  yoke_result_close(&result);
+  return status;
+}
+
+static int check_mechanism(const command_def *command, const plot_arguments *a, const yoke_curves *curves) {
+  if (!a->mechanism && !a->animate) {
+    if (a->times) return usage_error(command, "--times belongs to --mechanism");
+    return PARSE_DONE;
+  }
+  if (!a->out) return usage_error(command, "a drawing of the mechanism needs a file: -o FILE.svg or FILE.html");
+  if (curves->n_results != 1 || curves->n_names > 0)
+    return usage_error(command, "a drawing of the mechanism takes one result and no names");
+  if (a->animate && a->times) return usage_error(command, "--animate draws all times: leave --times out");
+  return PARSE_DONE;
+}
+
 static int plot_main(const command_def *command, int argc, char **argv) {
   plot_arguments a        = {0};
   text_list      operands = {0};
@@ -90,10 +129,15 @@ static int plot_main(const command_def *command, int argc, char **argv) {
     code = usage_error(command, "there is no file '%s'; results come first, names of quantities behind them",
                        operands.texts[0]);
   if (code == PARSE_DONE && a.out && !*a.out) code = usage_error(command, "--out needs a file name");
+  if (code == PARSE_DONE) code = check_mechanism(command, &a, &curves);
+  double         times[MOST_TIMES];
+  yoke_mechanism mechanism = {.size = sizeof mechanism, .times = times, .moves = a.animate, .title = a.title};
+  if (code == PARSE_DONE) code = times_of(command, a.times, times, &mechanism.n_times);
   if (code == PARSE_DONE) {
     yoke_context *ctx = create_context();
     if (ctx) {
-      const yoke_status status = plot_results(ctx, &a, &curves, operands.texts);
+      const yoke_status status = a.mechanism || a.animate ? draw_mechanism(ctx, &a, &mechanism, operands.texts[0])
+                                                          : plot_results(ctx, &a, &curves, operands.texts);
       print_messages(ctx);
       if (status == YOKE_OK && a.out) printf("wrote %s\n", a.out);
       code = yoke_status_exit_code(status);
@@ -115,7 +159,10 @@ const command_def plot_command = {
         "-o out.svg.\n"
         "Those of the same unit share a panel. Of several results the curves lie over each other, with the file "
         "behind\n"
-        "their names. Without names the first quantities are shown. Without -o the picture is made of letters.",
+        "their names. Without names the first quantities are shown. Without -o the picture is made of letters.\n"
+        "--mechanism draws the bodies as lines between their frames, in the colours of their subsystems, with "
+        "joints,\n"
+        "springs, supports and couplings; --animate lets them move (-o FILE.html opens in a browser).",
     .options   = plot_options,
     .n_options = (int)(sizeof plot_options / sizeof *plot_options),
     .run       = plot_main,

@@ -3,12 +3,13 @@
 #define YOKE_YOKE_H
 
 #include <yoke/context.h>
-#include <yoke/curves.h>
 #include <yoke/converge.h>
+#include <yoke/curves.h>
 #include <yoke/draft.h>
 #include <yoke/export.h>
 #include <yoke/inspect.h>
 #include <yoke/linearize.h>
+#include <yoke/mechanism.h>
 #include <yoke/model.h>
 #include <yoke/quantities.h>
 #include <yoke/result.h>

@@ -3,11 +3,11 @@
 
 #include "base/given.h"
 #include "base/memory.h"
-#include "base/output_file.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "io/result_reader.h"
 #include "plot/letters.h"
+#include "plot/page.h"
 #include "plot/plot.h"
 #include <math.h>
 #include <stdio.h>
@@ -359,40 +359,14 @@ static yoke_status draw(yoke_context *ctx, const yoke_curves *curves, sketch **o
   return fill(s);
 }
 
-static bool ends_in(const char *path, const char *end) {
-  const size_t n = strlen(path), k = strlen(end);
-  return n > k && strcmp(path + n - k, end) == 0;
-}
-
-/* A page without a server: the picture as wide as the window. */
-static yoke_status write_page(yoke_context *ctx, const char *path, const sketch *s) {
-  static const char *const page   = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                                    "<title>yoke</title><style>body{margin:1em}svg{max-width:100%%;height:auto}</style>"
-                                    "</head>\n<body>\n%s</body></html>\n";
-  char                    *svg    = yoke_plot_text(&s->figure);
-  const char              *body   = svg != NULL ? strstr(svg, "<svg") : NULL; /* without the line that says it is XML */
-  const size_t             size   = body != NULL ? strlen(page) + strlen(body) + 1 : 1;
-  char                    *text   = yoke_allocate(size, 1);
-  yoke_status              status = YOKE_E_MEMORY;
-  if (body != NULL && text != NULL) {
-    snprintf(text, size, page, body);
-    status = yoke_output_file_write_text(ctx, path, text);
-  } else {
-    status = yoke_out_of_memory(ctx, "the picture '%s'", path);
-  }
-  free(svg);
-  free(text);
-  return status;
-}
-
 yoke_status yoke_curves_write(yoke_context *ctx, const yoke_curves *curves, const char *path) {
   sketch *s;
   YOKE_TRY(yoke_given(ctx, path, "path of the picture"));
-  const bool is_page = ends_in(path, ".html");
-  if (!is_page && !ends_in(path, ".svg"))
-    return yoke_fail(ctx, YOKE_E_USAGE, "the picture '%s' ends in neither .svg nor .html", path);
+  YOKE_TRY(yoke_page_check(ctx, path));
   yoke_status status = draw(ctx, curves, &s);
-  if (status == YOKE_OK) status = is_page ? write_page(ctx, path, s) : yoke_plot_write(ctx, path, &s->figure);
+  char       *svg    = status == YOKE_OK ? yoke_plot_text(&s->figure) : NULL;
+  if (status == YOKE_OK) status = yoke_page_write(ctx, path, svg);
+  free(svg);
   if (s != NULL) clear(s);
   return status;
 }

@@ -56,6 +56,15 @@ static void a_program_without_a_result_is_told_so(void **state) {
   assert_int_equal(yoke_curves_write(f->ctx, &curves, "unused.svg"), YOKE_E_USAGE);
 }
 
+static void a_result_without_a_model_has_no_mechanism(void **state) {
+  fixture             *f         = *state;
+  yoke_result         *result    = lines(f);
+  const yoke_mechanism mechanism = {.size = sizeof mechanism, .result = result};
+  assert_int_equal(yoke_mechanism_write(f->ctx, &mechanism, "unused.svg"), YOKE_E_UNSUPPORTED);
+  assert_int_equal(yoke_mechanism_write(f->ctx, &mechanism, "unused.png"), YOKE_E_USAGE);
+  yoke_result_close(&result);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -63,6 +72,7 @@ int main(void) {
       TEST(a_picture_is_written),
       TEST(lines_are_printed),
       TEST(a_program_without_a_result_is_told_so),
+      TEST(a_result_without_a_model_has_no_mechanism),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

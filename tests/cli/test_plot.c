@@ -111,6 +111,39 @@ static void mistakes_are_named(void **state) {
   assert_int_equal(yoke(f, "plot examples/pendulum.yaml"), 7);
 }
 
+/* Two bars, a joint between them that is cut, two supports. */
+static void mechanisms_are_drawn_and_move(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/slider-crank.yaml -q -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/a.h5 --mechanism --times 0,0.3 -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  xml_expect_good(svg);
+  assert_int_equal(count(svg, "#d00000"), 2); /* the coupling, at two times */
+  assert_int_equal(count(svg, "l-6 9h12z"), 4);
+  assert_int_equal(count(svg, ">oscillating slider crank</text>"), 1);
+  free(svg);
+  assert_int_equal(yoke(f, "plot @/a.h5 --animate -o @/b.svg"), 0);
+  svg = picture(f, "b.svg");
+  xml_expect_good(svg);
+  assert_true(count(svg, "<animate ") >= 6);
+  free(svg);
+}
+
+static void what_cannot_be_drawn_is_named(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml -q -o @/line.h5"), 0);
+  assert_int_not_equal(yoke(f, "plot @/line.h5 --mechanism -o @/a.svg"), 0);
+  assert_non_null(strstr(f->err, "no body in a plane or in space"));
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q --set output.select=[upper.x] -o @/some.h5"), 0);
+  assert_int_not_equal(yoke(f, "plot @/some.h5 --mechanism -o @/a.svg"), 0);
+  assert_non_null(strstr(f->err, "does not hold 'upper.y'"));
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q --csv @/c.csv"), 0);
+  assert_int_not_equal(yoke(f, "plot @/c.csv --mechanism -o @/a.svg"), 0);
+  assert_non_null(strstr(f->err, "does not hold its model"));
+  assert_int_equal(yoke(f, "plot @/line.h5 --mechanism"), 2);
+  assert_int_equal(yoke(f, "plot @/line.h5 --times 1"), 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(quantities_of_one_unit_share_a_panel),
@@ -120,6 +153,8 @@ int main(void) {
       TEST(long_curves_keep_their_peaks_and_stay_small),
       TEST(a_terminal_shows_letters),
       TEST(mistakes_are_named),
+      TEST(mechanisms_are_drawn_and_move),
+      TEST(what_cannot_be_drawn_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
