@@ -14,7 +14,7 @@ SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
 .PHONY: help setup setup-test setup-all build demo test verify bench figures fuzz soak install uninstall format check-format tidy clean
 
 help:
-	@echo "make demo     build the program, run a model, say where the results are"
+	@echo "make demo     build the program; a pendulum cut in two, coupled naively and well, with pictures"
 	@echo "make build    build/yoke, build/libyoke.so and build/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
 	@echo "make test     all tests, plain and with sanitizers"
@@ -41,8 +41,7 @@ build: setup
 	@cmake --build build -j $(JOBS)
 
 demo: build
-	@build/yoke run examples/squeezer.yaml -o demo.h5 --csv demo.csv
-	@echo "Results: demo.h5 (HDF5) and demo.csv. Next: build/yoke info demo.h5, build/yoke help"
+	@scripts/demo build/yoke
 
 # Release and sanitizers; the last line is the summary of all suites.
 test: setup-test check-format

@@ -144,6 +144,22 @@ static void what_cannot_be_drawn_is_named(void **state) {
   assert_int_equal(yoke(f, "plot @/line.h5 --times 1"), 2);
 }
 
+static void the_demo_tells_good_from_naive_coupling(void **state) {
+  fixture *f = *state;
+  char     command[9000], here[4096], path[128];
+  assert_non_null(getcwd(here, sizeof here));
+  const char *root = program()[0] == '/' ? "" : here;
+  snprintf(command, sizeof command, "cd '%s' && '%s/scripts/demo' '%s%s%s' > out", f->folder, here, root,
+           *root ? "/" : "", program());
+  assert_int_equal(system(command), 0);
+  char *text = read_text(in_folder(f, "out", path));
+  assert_non_null(strstr(text, "blows up: stopped at t = 0."));
+  assert_non_null(strstr(text, "without settings:  off by "));
+  assert_true(strtod(strstr(text, "without settings:  off by ") + 26, NULL) < 1e-5);
+  free(text);
+  assert_int_equal(access(in_folder(f, "demo.html", path), F_OK), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(quantities_of_one_unit_share_a_panel),
@@ -155,6 +171,7 @@ int main(void) {
       TEST(mistakes_are_named),
       TEST(mechanisms_are_drawn_and_move),
       TEST(what_cannot_be_drawn_is_named),
+      TEST(the_demo_tells_good_from_naive_coupling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
