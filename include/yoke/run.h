@@ -200,8 +200,11 @@ typedef struct yoke_verify_facts {
 YOKE_API yoke_status yoke_run_verify(yoke_context *ctx, yoke_context *again, const yoke_run_options *options,
                                      yoke_run_summary *summary, yoke_verify_facts *facts, yoke_comparison **comparison);
 
-/* Write the commented starter model to `path`; an existing file is never overwritten (YOKE_E_IO). */
-YOKE_API yoke_status yoke_starter_write(yoke_context *ctx, const char *path);
+/* Write a commented model to start from to `path`: that of a template, NULL: of the first one. An existing file is never overwritten
+ * (YOKE_E_IO). YOKE_E_USAGE: there is no such template. */
+YOKE_API yoke_status yoke_starter_write(yoke_context *ctx, const char *template_name, const char *path);
+/* Template i = 0, 1, ...; false: there are no more. */
+YOKE_API bool        yoke_starter_template(int i, const char **name, const char **summary);
 
 #ifdef __cplusplus
 }

@@ -233,7 +233,7 @@ static void texts_that_are_missing_are_refused(void **state) {
   expect_usage(f, yoke_draft_create(f->ctx, NULL, &draft), "no name of a draft was given");
   expect_usage(f, yoke_result_open(f->ctx, NULL, &result), "no path of a result was given");
   expect_usage(f, yoke_result_repair(f->ctx, NULL), "no path of a result was given");
-  expect_usage(f, yoke_starter_write(f->ctx, NULL), "no path of a model file was given");
+  expect_usage(f, yoke_starter_write(f->ctx, NULL, NULL), "no path of a model file was given");
 }
 
 static void what_a_simulation_misses_is_refused(void **state) {
@@ -350,8 +350,8 @@ static void the_starter_is_written_once_and_runs(void **state) {
   fixture *f = *state;
   char     path[128];
   in_folder(f, "new.yaml", path);
-  assert_int_equal(yoke_starter_write(f->ctx, path), YOKE_OK);
-  assert_int_equal(yoke_starter_write(f->ctx, path), YOKE_E_IO);
+  assert_int_equal(yoke_starter_write(f->ctx, NULL, path), YOKE_OK);
+  assert_int_equal(yoke_starter_write(f->ctx, NULL, path), YOKE_E_IO);
   yoke_context_clear(f->ctx);
   assert_false(yoke_result_is_result(path));
   yoke_model *model = load(f, path), *same = NULL;
@@ -360,6 +360,26 @@ static void the_starter_is_written_once_and_runs(void **state) {
   assert_string_equal(yoke_model_text(same), yoke_model_text(model));
   yoke_model_destroy(&model);
   yoke_model_destroy(&same);
+}
+
+/* Every template is read without a word and runs as a co-simulation within its tolerance. */
+static void every_template_runs_split(void **state) {
+  fixture    *f = *state;
+  const char *name, *summary;
+  int         n = 0;
+  for (; yoke_starter_template(n, &name, &summary); ++n) {
+    char path[128], file[64];
+    snprintf(file, sizeof file, "%s.yaml", name);
+    assert_int_equal(yoke_starter_write(f->ctx, name, in_folder(f, file, path)), YOKE_OK);
+    yoke_run_options options = {.size = sizeof options, .model = path, .out = "", .csv = ""};
+    yoke_run_summary split   = {.size = sizeof split};
+    assert_int_equal(yoke_run(f->ctx, &options, &split), YOKE_OK);
+    assert_true(split.is_split && split.accumulated_error < 1e-3);
+    assert_int_equal(yoke_context_n_messages(f->ctx), 0);
+    yoke_run_summary_release(&split);
+  }
+  assert_true(n >= 5);
+  expect_usage(f, yoke_starter_write(f->ctx, "pendlum", "unused.yaml"), "did you mean 'pendulum'");
 }
 
 /* ---- models in place of files ---- */
@@ -587,6 +607,7 @@ int main(void) {
       TEST(words_of_statuses_reasons_and_residuals),
       TEST(a_model_tells_what_its_file_says),
       TEST(the_starter_is_written_once_and_runs),
+      TEST(every_template_runs_split),
       TEST(a_model_is_given_once),
       TEST(a_run_of_a_model_has_the_bits_of_a_run_of_its_file),
       TEST(studies_of_a_model_are_those_of_its_file),

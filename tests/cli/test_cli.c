@@ -74,7 +74,7 @@ static void usage_errors_exit_with_2_and_say_what_is_wrong(void **state) {
       {"info", "one model or result"},
       {"compare a.csv", "two results"},
       {"compare a.csv b.csv --tol x", "'x'"},
-      {"new", "one name"},
+      {"new a b", "one name"},
       {"help runn", "did you mean 'run'"},
   };
   fixture *f = *state;
