@@ -447,29 +447,16 @@ static bool read_loads(reader *r, const scope *s, const yoke_yaml_node *node, yo
 
 /* ---- the chain ---- */
 
-/* The first or last element is taken away: that end is free. */
-static bool free_element(reader *r, yoke_per_mass *value, int n_elements, int element) {
-  if (value->each == NULL && value->value == 0) return true;
-  if (value->each == NULL) {
-    value->each = yoke_arena_take(&r->model->arena, (size_t)n_elements, sizeof *value->each);
-    if (!model_has_memory(r)) return false;
-    for (int k = 0; k < n_elements; ++k) value->each[k] = value->value;
-  }
-  value->each[element] = 0;
-  return true;
-}
-
+/* The first or last element is taken away. */
 static bool read_free(reader *r, const yoke_yaml_node *node, yoke_chain *chain) {
   static const char *const words[] = {"left", "right"};
-  yoke_per_mass *const values[] = {&chain->stiffness, &chain->damping, &chain->stiffness_power, &chain->damping_power};
   if (yoke_yaml_is_nothing(node)) return true;
   const int n    = node->kind == YOKE_YAML_LIST ? node->n : 1;
   bool      good = true;
   for (int k = 0; k < n && good; ++k) {
     const int word = model_word(r, node->kind == YOKE_YAML_LIST ? node->items[k] : node, "free", words, 2);
     good           = word >= 0;
-    for (int j = 0; j < MODEL_COUNT(values) && good; ++j)
-      good = free_element(r, values[j], chain->n + 1, word == 0 ? 0 : chain->n);
+    if (good) chain->is_free[word] = true;
   }
   return good;
 }

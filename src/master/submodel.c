@@ -16,20 +16,6 @@ static void slice(yoke_arena *arena, const yoke_per_mass *whole, int first, int 
   if (whole->each != NULL) out->each = yoke_arena_copy(arena, whole->each + first, (size_t)n, sizeof *out->each);
 }
 
-/* Elements first .. first + n; those at a cut are left to the coupling and become zero here. */
-static void slice_elements(yoke_arena *arena, const yoke_per_mass *whole, int first, int n, bool cut_left,
-                           bool cut_right, yoke_per_mass *out) {
-  slice(arena, whole, first, n + 1, out);
-  if ((!cut_left && !cut_right) || (out->each == NULL && out->value == 0.0)) return;
-  if (out->each == NULL) {
-    out->each = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->each);
-    for (int i = 0; i <= n && out->each != NULL; ++i) out->each[i] = out->value;
-  }
-  if (out->each == NULL) return;
-  if (cut_left) out->each[0] = 0.0;
-  if (cut_right) out->each[n] = 0.0;
-}
-
 static void slice_loads(yoke_arena *arena, const yoke_chain *whole, int first, int n, yoke_chain *out) {
   int from = 0, to;
   while (from < whole->n_loads && whole->loads[from].mass < first) ++from; /* sorted by mass */
@@ -45,17 +31,18 @@ static yoke_chain *chain_piece(yoke_arena *arena, const yoke_chain *whole, int f
                                const double *v) {
   yoke_chain *out = yoke_arena_take(arena, 1, sizeof *out);
   if (out == NULL) return NULL;
-  const bool left = first > 0, right = first + n < whole->n;
   out->n          = n;
   out->exponent_x = whole->exponent_x;
   out->exponent_v = whole->exponent_v;
   out->x0.each    = yoke_arena_copy(arena, x + first, (size_t)n, sizeof *x);
   out->v0.each    = yoke_arena_copy(arena, v + first, (size_t)n, sizeof *v);
   slice(arena, &whole->mass, first, n, &out->mass);
-  slice_elements(arena, &whole->stiffness, first, n, left, right, &out->stiffness);
-  slice_elements(arena, &whole->damping, first, n, left, right, &out->damping);
-  slice_elements(arena, &whole->stiffness_power, first, n, left, right, &out->stiffness_power);
-  slice_elements(arena, &whole->damping_power, first, n, left, right, &out->damping_power);
+  slice(arena, &whole->stiffness, first, n + 1, &out->stiffness);
+  slice(arena, &whole->damping, first, n + 1, &out->damping);
+  slice(arena, &whole->stiffness_power, first, n + 1, &out->stiffness_power);
+  slice(arena, &whole->damping_power, first, n + 1, &out->damping_power);
+  out->is_free[0] = first > 0 || whole->is_free[0]; /* elements at a cut are left to the coupling */
+  out->is_free[1] = first + n < whole->n || whole->is_free[1];
   slice_loads(arena, whole, first, n, out);
   return out;
 }

@@ -424,6 +424,7 @@ static yoke_status check_chain(yoke_context *ctx, const yoke_chain *chain) {
 
 /* Coefficients of element e; a power law of exponent 1 is linear and goes to the linear part. */
 static yoke_chain_element chain_element(const yoke_chain *chain, int e) {
+  if ((e == 0 && chain->is_free[0]) || (e == chain->n && chain->is_free[1])) return (yoke_chain_element){.c = 0.0};
   yoke_chain_element p = {.c = per_mass(&chain->stiffness, e),
                           .d = per_mass(&chain->damping, e),
                           .C = per_mass(&chain->stiffness_power, e),
@@ -453,8 +454,8 @@ static variation find_variation(const yoke_chain *chain, const yoke_chain_elemen
     const yoke_chain_element p = chain_element(chain, e);
     found.power_x |= p.C != 0.0;
     found.power_v |= p.D != 0.0;
-    if (constant) break;
     if (e == 0 || e == chain->n) continue;
+    if (constant) e = chain->n - 1; /* all others but the last are the same */
     found.c |= p.c != inner->c;
     found.d |= p.d != inner->d;
     found.C |= p.C != inner->C;

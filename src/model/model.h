@@ -63,6 +63,7 @@ typedef struct yoke_chain {
   yoke_per_mass    stiffness_power;        /* [n + 1] C [N/m^ex] */
   yoke_per_mass    damping_power;          /* [n + 1] D [N (s/m)^ev] */
   double           exponent_x, exponent_v; /* ex, ev > 0; default 3 */
+  bool             is_free[2]; /* element 0, element n is not there, whatever the arrays say: a free end, or a cut */
   int              n_loads;
   yoke_chain_load *loads; /* sorted by mass */
 } yoke_chain;

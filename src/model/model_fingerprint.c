@@ -38,6 +38,7 @@ static void add_chain(uint64_t *sum, const yoke_chain *c) {
   add_per_mass(sum, &c->damping, c->n + 1);
   add_per_mass(sum, &c->stiffness_power, c->n + 1);
   add_per_mass(sum, &c->damping_power, c->n + 1);
+  for (int side = 0; side < 2; ++side) add_int(sum, c->is_free[side]);
   add_double(sum, c->exponent_x);
   add_double(sum, c->exponent_v);
   for (int i = 0; i < c->n_loads; ++i) {

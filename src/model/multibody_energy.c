@@ -121,10 +121,11 @@ static bool load_is_linear(const yoke_load *load) {
 
 static bool chain_is_linear(const yoke_chain *chain) {
   const yoke_per_mass *power[2] = {&chain->stiffness_power, &chain->damping_power};
+  const int            first = chain->is_free[0], last = chain->is_free[1] ? chain->n - 1 : chain->n;
   for (int k = 0; k < 2; ++k) {
-    if (power[k]->each == NULL && power[k]->value != 0.0) return false;
-    for (int i = 0; power[k]->each != NULL && i <= chain->n; ++i) {
-      if (power[k]->each[i] != 0.0) return false;
+    for (int i = first; i <= last; ++i) {
+      if ((power[k]->each != NULL ? power[k]->each[i] : power[k]->value) != 0.0) return false;
+      if (power[k]->each == NULL) break;
     }
   }
   return chain->n_loads == 0;

@@ -288,6 +288,32 @@ static void arrays_of_equal_numbers_give_the_bits_of_one_number(void **state) {
   free_chain(&many);
 }
 
+/* An end without an element is one whose element has no stiffness and no damping, to the bit, for every law. */
+static void free_ends_give_the_bits_of_elements_of_zero(void **state) {
+  (void)state;
+  for (int n = 1; n <= 5; ++n) {
+    for (int i = 0; i < 8; ++i) {
+      double               each[4][6], x[5], v[5], a[5], b[5];
+      yoke_chain           free_c = uniform_chain(n), zero = uniform_chain(n);
+      yoke_per_mass *const p[4] = {&zero.stiffness, &zero.damping, &zero.stiffness_power, &zero.damping_power};
+      free_c.is_free[0]         = i & 1;
+      free_c.is_free[1]         = i & 2;
+      if (i & 4) free_c.exponent_x = zero.exponent_x = 1.5;
+      for (int k = 0; k < 4; ++k) {
+        for (int e = 0; e <= n; ++e) each[k][e] = (e == 0 && (i & 1)) || (e == n && (i & 2)) ? 0.0 : p[k]->value;
+        p[k]->each = each[k];
+      }
+      for (int k = 0; k < n; ++k) x[k] = 0.3 * k * k - 0.1, v[k] = 0.2 - 0.1 * k;
+      yoke_equations f = make_equations(&free_c, 0, 0, NULL), z = make_equations(&zero, 0, 0, NULL);
+      assert_int_equal(f.ops->derivative(f.self, NULL, 0, x, v, NULL, NULL, a, NULL), YOKE_OK);
+      assert_int_equal(z.ops->derivative(z.self, NULL, 0, x, v, NULL, NULL, b, NULL), YOKE_OK);
+      assert_memory_equal(a, b, (size_t)n * sizeof *a);
+      yoke_equations_destroy(&f);
+      yoke_equations_destroy(&z);
+    }
+  }
+}
+
 static void free_end_feels_no_ground(void **state) {
   (void)state;
   enum { N = 4 };
@@ -826,6 +852,7 @@ int main(void) {
       cmocka_unit_test(loads_without_amplitude_are_no_loads),
       cmocka_unit_test(sines_agree_with_the_c_library),
       cmocka_unit_test(arrays_of_equal_numbers_give_the_bits_of_one_number),
+      cmocka_unit_test(free_ends_give_the_bits_of_elements_of_zero),
       cmocka_unit_test(free_end_feels_no_ground),
       cmocka_unit_test(overflowing_contact_is_recoverable),
       cmocka_unit_test(non_finite_states_are_noticed_wherever_they_are),
