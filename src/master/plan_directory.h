@@ -68,6 +68,8 @@ typedef struct plan_walk {
   const plan_hidden *hidden;      /* NULL: nothing of it; plan_all_hidden: all */
   bool               with_absent; /* also what only couplings show, of every connection */
   bool               is_count;    /* names are not asked for and are "" */
+  int                n_patterns;  /* > 0: masses of chains that none of them can mean are passed over */
+  char *const       *patterns;
   bool (*visit)(void *user, const plan_shown *shown);
   void *user;
 } plan_walk;

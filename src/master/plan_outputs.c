@@ -3,10 +3,11 @@
 
 #include "master/foreign_part.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Chains with more masses show only their first and last mass unless a pattern asks for more. */
-enum { CHAIN_LIMIT = 1000 };
+enum { CHAIN_LIMIT = 1000, NUMBER = 16 /* characters of a number and its bracket */ };
 
 /* ---- walk ---- */
 
@@ -48,12 +49,46 @@ yoke_output plan_component_output(const yoke_plan *plan, int b, yoke_native_quan
                        .handle = yoke_native_handle(quantity, place.body, is_chain ? place.mass : i)};
 }
 
+/* "123]" */
+static void put_number(int x, char text[NUMBER]) {
+  char digits[NUMBER];
+  int  n = 0;
+  for (; x > 0; x /= 10) digits[n++] = (char)('0' + x % 10);
+  for (; n > 0; --n) *text++ = digits[n - 1];
+  text[0] = ']';
+  text[1] = '\0';
+}
+
+/* The first mass from i on that a pattern may mean, where names are `stem` (of `length`), number and bracket; n: none. What has no wildcard
+ * means one mass, and ten million names are not printed for it. */
+static int next_meant(const plan_walk *w, const char *stem, size_t length, int i, int n) {
+  int next = w->n_patterns > 0 ? n : i;
+  for (int k = 0; k < w->n_patterns; ++k) {
+    const char  *pattern = w->patterns[k];
+    const size_t plain   = strcspn(pattern, "*?");
+    const size_t shorter = plain < length ? plain : length;
+    if (strncmp(pattern, stem, shorter) != 0) continue;
+    if (pattern[plain] != '\0') return i;
+    const long number = plain > length ? strtol(pattern + length, NULL, 10) : 0;
+    if (number > i && number <= next) next = (int)number - 1;
+  }
+  return next;
+}
+
 static bool visit_chain(const plan_walk *w, int b, const yoke_quantity *row, yoke_native_quantity quantity) {
   const named_body *body = &w->plan->directory->bodies[b];
-  const bool        all  = w->whole_chains || body->n <= CHAIN_LIMIT;
-  for (int i = 0; i < body->n; i += !all && body->n > 1 ? body->n - 1 : 1) { /* else first and last only */
+  const int         step = !w->whole_chains && body->n > CHAIN_LIMIT ? body->n - 1 : 1; /* first and last only */
+  char              name[PLAN_NAME_LENGTH];
+  const char       *word = yoke_quantity_name(row, 0);
+  const int   length     = snprintf(name, sizeof name - NUMBER, "%s.%.*s[", body->name, (int)strcspn(word, "["), word);
+  char *const number     = name + (length < (int)sizeof name - NUMBER ? length : (int)sizeof name - NUMBER - 1);
+  for (int i = 0; i < body->n; i += step) {
+    *number = '\0';
+    i       = next_meant(w, name, (size_t)(number - name), i, body->n);
+    if (i == body->n) break;
     const yoke_output output = plan_component_output(w->plan, b, quantity, i);
-    if (!pass(w, body->name, row, 0, i + 1, false, &output)) return false;
+    if (!w->is_count) put_number(i + 1, number);
+    if (!w->visit(w->user, &(plan_shown){w->is_count ? "" : name, row->unit, &output, row, false})) return false;
   }
   return true;
 }

@@ -228,8 +228,13 @@ yoke_status plan_select_outputs(plan_builder *b) {
   selection              s      = {.list = &b->plan->outputs, .n_patterns = def->n_select, .patterns = def->select};
   s.used                        = yoke_allocate((size_t)def->n_select + 1, sizeof *s.used);
   if (s.used == NULL) return plan_no_memory(b);
-  plan_visit_all(&(plan_walk){
-      .plan = b->plan, .whole_chains = def->n_select > 0, .hidden = &hidden, .visit = select_one, .user = &s});
+  plan_visit_all(&(plan_walk){.plan         = b->plan,
+                              .whole_chains = def->n_select > 0,
+                              .hidden       = &hidden,
+                              .n_patterns   = def->n_select,
+                              .patterns     = def->select,
+                              .visit        = select_one,
+                              .user         = &s});
   yoke_status status = s.out_of_memory ? plan_no_memory(b) : YOKE_OK;
   for (int k = 0; k < def->n_select && status == YOKE_OK; ++k) {
     if (!s.used[k]) status = tell_unused(b, def->select[k]);

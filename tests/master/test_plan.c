@@ -735,8 +735,42 @@ static void bodies_in_no_part_and_in_two_parts_are_refused_with_names(void **sta
   close_split(&l);
 }
 
+/* ---- outputs ---- */
+
+/* Names of two chains, one of them long, that patterns mean: in the order of the model, whatever the order of the patterns. */
+static void masses_of_chains_are_selected_by_name_and_by_pattern(void **state) {
+  static const struct {
+    const char *select, *names;
+  } rows[] = {
+      {"\"c.x[7]\"", "c.x[7] "},
+      {"\"c.v[2000]\", \"c.x[30]\", \"c.x[4]\", \"c.x[30]\", \"cc.x[2]\"", "c.x[4] c.x[30] c.v[2000] cc.x[2] "},
+      {"\"c*.x[2]\"", "c.x[2] cc.x[2] "},
+      {"\"c.x[199?]\", \"c.x[5]\"",
+       "c.x[5] c.x[1990] c.x[1991] c.x[1992] c.x[1993] c.x[1994] c.x[1995] c.x[1996] c.x[1997] c.x[1998] c.x[1999] "},
+      {"\"cc.x*\"", "cc.x[1] cc.x[2] cc.x[3] "},
+      {"\"?.v[3]\"", "c.v[3] "},
+      {"\"c.a[2]\"", "c.a[2] "},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    char text[700], names[400] = "";
+    snprintf(text, sizeof text,
+             "yoke: 1\nname: chains\nt_end: 1\nbodies:\n  c: {kind: chain, n: 2000, mass: 1, stiffness: 1}\n"
+             "  cc: {kind: chain, n: 3, mass: 1, stiffness: 1}\nsplit: {one: [\"c[1..900]\"], two: [\"c[901..2000]\"], "
+             "three: [cc]}\n"
+             "cosimulation: {step: 0.1}\noutput: {select: [%s]}\n",
+             rows[i].select);
+    loaded l = split_text(text);
+    for (int k = 0; k < l.plan->outputs.n; ++k)
+      snprintf(names + strlen(names), sizeof names - strlen(names), "%s ", l.plan->outputs.name[k]);
+    assert_string_equal(names, rows[i].names);
+    close_split(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(masses_of_chains_are_selected_by_name_and_by_pattern),
       cmocka_unit_test(accelerations_of_every_split_example_are_those_of_the_whole_model),
       cmocka_unit_test(a_chain_in_any_number_of_pieces_accelerates_as_the_whole),
       cmocka_unit_test(f32_the_side_that_is_far_lighter_holds_the_element_and_follows_the_other),
