@@ -51,11 +51,32 @@ static void include_frame(const yoke_model *model, const yoke_frame *frame, box 
   include_point(b, r);
 }
 
-static void include_chain(const yoke_chain *chain, box *b) {
-  for (int i = 0; i < chain->n; ++i) {
-    const double r[3] = {per_mass(&chain->x0, i), 0.0, 0.0};
-    include_point(b, r);
+/* Smallest and largest of n finite numbers, side by side in LANES: a chain may have ten million. */
+static void find_span(const yoke_per_mass *x, int n, double *low, double *high) {
+  enum { LANES = 4 };
+  double least[LANES], most[LANES];
+  int    i = 0;
+  for (int k = 0; k < LANES; ++k) least[k] = most[k] = per_mass(x, 0);
+  for (; x->each != NULL && i + LANES <= n; i += LANES) {
+    for (int k = 0; k < LANES; ++k) {
+      const double value = x->each[i + k];
+      least[k]           = value < least[k] ? value : least[k];
+      most[k]            = value > most[k] ? value : most[k];
+    }
   }
+  for (; x->each != NULL && i < n; ++i) {
+    least[0] = fmin(least[0], x->each[i]);
+    most[0]  = fmax(most[0], x->each[i]);
+  }
+  *low  = fmin(fmin(least[0], least[1]), fmin(least[2], least[3]));
+  *high = fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
+}
+
+static void include_chain(const yoke_chain *chain, box *b) {
+  double low, high;
+  find_span(&chain->x0, chain->n, &low, &high);
+  include_point(b, (const double[3]){low, 0.0, 0.0});
+  include_point(b, (const double[3]){high, 0.0, 0.0});
 }
 
 static double diagonal(const yoke_model *model) {
@@ -97,7 +118,9 @@ static double largest_speed(const yoke_model *model) {
   for (int i = 0; i < model->n_bodies; ++i) {
     const yoke_body *body = &model->bodies[i];
     if (body->kind == YOKE_BODY_CHAIN) {
-      for (int k = 0; k < body->chain->n; ++k) largest = fmax(largest, fabs(per_mass(&body->chain->v0, k)));
+      double low, high;
+      find_span(&body->chain->v0, body->chain->n, &low, &high);
+      largest = fmax(largest, fmax(fabs(low), fabs(high)));
     } else {
       largest = fmax(largest, vec3_norm(body->velocity));
     }
