@@ -1,5 +1,14 @@
-/* Set-up, one thread: reading, assembling and splitting a model, without a step. The fastest of at least five. */
+/* Set-up, one thread: reading, assembling and splitting a model, without a step. The fastest of at least five.
+ *
+ * Large chains: set-up until the first step could begin, the run to t = 1e-5 s, peak memory, and the exponents p of n^p from the smallest size on, peak
+ * memory less that of ten masses. Each run is a process of its own; 10^7 masses are left out with --quick. */
 #include "public.h"
+
+#ifdef YOKE_SIMULATION_H
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 typedef struct setup_case {
   const char *name, *model, *sets;
@@ -39,7 +48,107 @@ static int set_up(const setup_case *one) {
   return n_freedoms;
 }
 
+#ifdef YOKE_SIMULATION_H
+
+/* ---- large chains ---- */
+
+enum { PART = 10000 /* masses of a subsystem */, LARGE_REPEATS = 3, SMALLEST = 100000, LARGEST = 10000000 };
+static const double T_END = 1e-5; /* [s] */
+
+typedef struct large_run {
+  double setup, run; /* processor time [s] */
+  double peak;       /* [bytes] */
+} large_run;
+
+static large_run run_large_here(int n, bool is_split) {
+  char                          masses[40], split[40];
+  const char                   *sets[]     = {masses, split};
+  const yoke_choice             choices[]  = {{"scheme", "explicit"}, {"step", "auto"}};
+  yoke_load_options             load       = {.size = sizeof load, .n_sets = is_split ? 2 : 1, .sets = sets};
+  const yoke_simulation_options options    = {.size       = sizeof options,
+                                              .no_predict = true,
+                                              .exec       = "serial",
+                                              .threads    = 1,
+                                              .n_choices  = is_split ? 2 : 0,
+                                              .choices    = choices};
+  yoke_context                 *ctx        = NULL;
+  yoke_model                   *model      = NULL;
+  yoke_simulation              *simulation = NULL;
+  large_run                     out        = {0};
+  snprintf(masses, sizeof masses, "parameters.n=%d", n);
+  snprintf(split, sizeof split, "split.c=%d", n > PART ? n / PART : 1);
+  bench_need(yoke_context_create(&ctx), ctx, "large chain");
+  const double start = bench_now();
+  bench_need(yoke_model_load(ctx, "examples/chain-imp.yaml", &load, &model), ctx, "large chain");
+  bench_need(yoke_simulation_create(ctx, model, &options, &simulation), ctx, "large chain");
+  yoke_model_destroy(&model);
+  out.setup = bench_now() - start;
+  bench_need(yoke_simulation_run_to(ctx, simulation, T_END), ctx, "large chain");
+  out.run = bench_now() - start - out.setup;
+  yoke_simulation_destroy(&simulation);
+  yoke_context_destroy(&ctx);
+  return out;
+}
+
+static large_run run_large(int n, bool is_split) {
+  int           ends[2], status = 0;
+  struct rusage usage;
+  large_run     out = {0};
+  if (pipe(ends) != 0) exit(7);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    out = run_large_here(n, is_split);
+    _exit(write(ends[1], &out, sizeof out) == (ssize_t)sizeof out ? 0 : 7);
+  }
+  close(ends[1]);
+  const bool is_told = read(ends[0], &out, sizeof out) == (ssize_t)sizeof out;
+  close(ends[0]);
+  if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
+      !is_told)
+    exit(7);
+  out.peak = 1024.0 * (double)usage.ru_maxrss;
+  return out;
+}
+
+static double exponent(double small, double large, int n) {
+  return log(large / small) / log(n / (double)SMALLEST);
+}
+
+static void show_large(bool is_split) {
+  const char  *what  = is_split ? "subsystems of 10000 masses" : "as a whole";
+  const double base  = run_large(10, false).peak;
+  const int    most  = bench_is_quick() ? LARGEST / 10 : LARGEST;
+  large_run    first = {0};
+  printf("\nchain under impulses to t = %g s, %s\n%12s %12s %12s %12s %12s %8s %8s %8s\n", T_END, what, "masses",
+         "set-up [s]", "run [s]", "peak [MB]", "bytes/mass", "p set-up", "p run", "p peak");
+  for (int n = SMALLEST; n <= most; n *= 10) {
+    large_run best = run_large(n, is_split);
+    for (int k = 1; n < LARGEST && k < LARGE_REPEATS; ++k) {
+      const large_run one = run_large(n, is_split);
+      best.setup          = fmin(best.setup, one.setup);
+      best.run            = fmin(best.run, one.run);
+      best.peak           = fmin(best.peak, one.peak);
+    }
+    if (n == SMALLEST) first = best;
+    printf("%12d %12.3f %12.3f %12.1f %12.1f", n, best.setup, best.run, best.peak / 1e6, (best.peak - base) / n);
+    if (n > SMALLEST)
+      printf(" %8.2f %8.2f %8.2f", exponent(first.setup, best.setup, n), exponent(first.run, best.run, n),
+             exponent(first.peak - base, best.peak - base, n));
+    printf("\n");
+    bench_figure(best.setup, "s", (double)NAN, "set-up, chain of %d masses, %s", n, what);
+    bench_figure(best.run, "s", (double)NAN, "run, chain of %d masses, %s", n, what);
+    bench_figure(best.peak / 1e6, "MB", (double)NAN, "peak memory, chain of %d masses, %s", n, what);
+  }
+}
+#endif
+
 int main(void) {
+#ifdef YOKE_SIMULATION_H
+  show_large(false); /* first: processes begin with the memory of this one */
+  show_large(true);
+  printf("\n");
+#endif
   printf("set-up\n%-44s %12s %12s %8s\n", "what", "seconds", "freedoms", "repeats");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     double best = (double)INFINITY, total = 0.0;

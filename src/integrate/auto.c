@@ -143,8 +143,10 @@ static yoke_status plan_implicit(yoke_context *ctx, const yoke_integrator *integ
   auto_self    *self = integrator->self;
   yoke_implicit outline;
   self->implicit_plan = plan_method(integrator, use_radau ? &radau5_ops : &bdf_ops);
-  if (yoke_implicit_outline(integrator->equations, &integrator->options, &outline))
+  if (yoke_implicit_outline(integrator->equations, &integrator->options, &outline)) {
+    YOKE_TRY(yoke_linear_check(ctx, integrator->options.linear, outline.nx));
     return (use_radau ? radau5_outline : bdf_outline)(ctx, &self->implicit_plan, &outline);
+  }
   YOKE_TRY(need_implicit(integrator, ctx));
   const yoke_integrator *made      = atomic_load(&self->implicit_method);
   self->implicit_plan.state_size   = made->state_size;

@@ -55,7 +55,7 @@ static const yoke_setting rows[] = {
     {.key   = "linear",
      .type  = YOKE_SETTING_WORD,
      .words = {"klu", "dense", "banded"},
-     .help  = "how linear systems are solved",
+     .help  = "LU of linear systems: sparse (klu), dense or banded (LAPACK)",
      AT(linear)},
     {.key   = "constraints",
      .type  = YOKE_SETTING_WORD,

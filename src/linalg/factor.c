@@ -320,10 +320,21 @@ static yoke_status analyse_sparse(yoke_context *ctx, yoke_linear *linear, const 
   return YOKE_OK;
 }
 
+yoke_status yoke_linear_check(yoke_context *ctx, yoke_linear_kind kind, int n) {
+  const double bytes = (double)n * n * (double)sizeof(double);
+  if (kind != YOKE_LINEAR_DENSE || (bytes < (double)(SIZE_MAX / 4) && yoke_memory_has_room((size_t)bytes + 1)))
+    return YOKE_OK;
+  return yoke_fail(ctx, YOKE_E_MEMORY,
+                   "linear solver 'dense': a matrix of %d rows takes %.3g GB, more memory than there is; use 'klu' or "
+                   "'banded', or split the model: the matrices of its parts are smaller",
+                   n, 1e-9 * bytes);
+}
+
 yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
                                       yoke_linear_kind kind, yoke_linear **out) {
   *out = NULL;
   YOKE_ASSERT(pattern->n_rows == pattern->n_cols);
+  YOKE_TRY(yoke_linear_check(ctx, kind, pattern->n_rows));
   yoke_linear *linear = yoke_allocate(1, sizeof *linear);
   if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
   linear->arena      = yoke_arena_of(ctx);

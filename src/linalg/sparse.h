@@ -35,6 +35,9 @@ typedef enum yoke_linear_kind { YOKE_LINEAR_KLU, YOKE_LINEAR_DENSE, YOKE_LINEAR_
 /* What all factors of one pattern share (ordering, band widths): constant after creation, shared by threads. */
 typedef struct yoke_linear yoke_linear;
 
+/* Can factors of a matrix of n rows be had? YOKE_E_MEMORY, with a message, where a dense one is larger than all memory. Part of create. */
+yoke_status yoke_linear_check(yoke_context *ctx, yoke_linear_kind kind, int n);
+
 yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, yoke_linear_kind kind,
                                yoke_linear **out);
 /* The same for matrices of constrained systems: is_weak[i] (borrows; NULL: none) marks rows and columns of multipliers,

@@ -239,12 +239,11 @@ static void a_broken_contract_names_its_place_and_aborts(void **state) {
   close(pipe_ends[1]);
 }
 
-#if defined(__linux__) && !defined(YOKE_SANITIZED)
-/* Memory of this process that is in use [bytes]. */
+/* Memory of this process that is in use [bytes]; 0: not known. */
 static double resident(void) {
   long  size = 0, pages = 0;
   FILE *file = fopen("/proc/self/statm", "r");
-  assert_non_null(file);
+  if (file == NULL) return 0.0;
   assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
   fclose(file);
   return (double)pages * (double)sysconf(_SC_PAGESIZE);
@@ -262,30 +261,30 @@ static void a_room_takes_memory_where_it_is_written(void **state) {
   memset(room, 1, SURE);
   memset(room + SIZE - MB, 1, MB);
   assert_true(is_zero(room + SIZE / 2, MB));
+#if !defined(YOKE_SANITIZED) /* memory beside the pieces */
   assert_in_range((long)(resident() - before), 0, 16L * MB);
+#endif
+  (void)before;
   yoke_arena_free(&arena);
 }
-#endif
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#if defined(__linux__) && !defined(YOKE_SANITIZED)
-    cmocka_unit_test(a_room_takes_memory_where_it_is_written),
-#endif
-    cmocka_unit_test(allocation_that_overflows_is_refused),
-    cmocka_unit_test(pieces_of_every_size_are_aligned_and_zero_and_do_not_overlap),
-    cmocka_unit_test(a_failure_is_remembered_and_named_once),
-    cmocka_unit_test(more_memory_than_there_is_is_a_failure),
-    cmocka_unit_test(released_scratch_is_taken_again_without_new_memory),
-    cmocka_unit_test(release_to_an_older_mark_gives_everything_behind_it_back),
-    cmocka_unit_test(an_arena_of_a_small_object_takes_half_a_kilobyte),
-    cmocka_unit_test(pieces_that_were_expected_lie_in_one_block),
-    cmocka_unit_test(what_is_expected_and_cannot_be_had_is_a_failure),
-    cmocka_unit_test(a_block_of_megabytes_begins_a_huge_page),
-    cmocka_unit_test(a_piece_that_is_not_set_has_a_block_of_its_own),
-    cmocka_unit_test(texts_lie_side_by_side),
-    cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
-    cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
+      cmocka_unit_test(a_room_takes_memory_where_it_is_written),
+      cmocka_unit_test(allocation_that_overflows_is_refused),
+      cmocka_unit_test(pieces_of_every_size_are_aligned_and_zero_and_do_not_overlap),
+      cmocka_unit_test(a_failure_is_remembered_and_named_once),
+      cmocka_unit_test(more_memory_than_there_is_is_a_failure),
+      cmocka_unit_test(released_scratch_is_taken_again_without_new_memory),
+      cmocka_unit_test(release_to_an_older_mark_gives_everything_behind_it_back),
+      cmocka_unit_test(an_arena_of_a_small_object_takes_half_a_kilobyte),
+      cmocka_unit_test(pieces_that_were_expected_lie_in_one_block),
+      cmocka_unit_test(what_is_expected_and_cannot_be_had_is_a_failure),
+      cmocka_unit_test(a_block_of_megabytes_begins_a_huge_page),
+      cmocka_unit_test(a_piece_that_is_not_set_has_a_block_of_its_own),
+      cmocka_unit_test(texts_lie_side_by_side),
+      cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
+      cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

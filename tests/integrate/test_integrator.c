@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "integrate_helpers.h"
 #include "model/chain_kernel.h"
+#include <sys/resource.h>
 
 enum { MOST_N = 8 }; /* coordinates of a problem */
 
@@ -559,8 +560,90 @@ static void a_start_leaves_alone_what_only_other_methods_use(void **s) {
   end_chain(&run);
 }
 
+/* The chain of Kraft's study of dense solvers (set DENSE), short; and a pendulum with its multipliers. */
+static void make_dense_chain(yoke_equations *equations) {
+  const yoke_chain chain = {.n               = MOST_N,
+                            .mass            = {.value = 10.0},
+                            .stiffness       = {.value = 1e5},
+                            .damping         = {.value = 1.0},
+                            .stiffness_power = {.value = 1e9},
+                            .damping_power   = {.value = 1e4},
+                            .exponent_x      = 3.0,
+                            .exponent_v      = 3.0};
+  assert_int_equal(yoke_chain_equations_create(NULL, &chain, 0, 0, NULL, NULL, equations), YOKE_OK);
+}
+
+/* q and v at t = 0.01 s. */
+static void run_with(yoke_linear_kind linear, const char *name, bool is_chain, double *x) {
+  yoke_integrator_options o         = toy_options(1e-6);
+  double                  q[MOST_N] = {1.0}, v[MOST_N] = {0.0};
+  toy_run                 run;
+  o.linear     = linear;
+  o.fixed_step = strcmp(name, "lin-implicit-euler") == 0 ? 1e-4 : 0.0;
+  if (is_chain) q[0] = 1e-2;
+  assert_int_equal(toy_run_begin(&run, is_chain ? make_dense_chain : toy_pendulum, name, &o, q, v, &yoke_signal_none),
+                   YOKE_OK);
+  assert_int_equal(toy_run_to(&run, &yoke_signal_none, 0.01), YOKE_OK);
+  const int n = run.equations.nq;
+  memcpy(x, yoke_integrator_q(run.integrator, run.state), (size_t)n * sizeof *x);
+  memcpy(x + n, yoke_integrator_v(run.integrator, run.state), (size_t)n * sizeof *x);
+  assert_true(run.state->counters.factorings > 0);
+  if (is_chain)
+    end_chain(&run);
+  else
+    toy_run_end(&run);
+}
+
+static void linear_solvers_agree_to_rounding_in_every_implicit_method(void **s) {
+  static const char *const names[] = {"radau5", "bdf", "genalpha", "lin-implicit-euler"};
+  (void)s;
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    for (int is_chain = strcmp(names[i], "lin-implicit-euler") == 0; is_chain < 2; ++is_chain) {
+      double x[3][2 * MOST_N] = {{0.0}};
+      for (int kind = YOKE_LINEAR_KLU; kind <= YOKE_LINEAR_BANDED; ++kind)
+        run_with((yoke_linear_kind)kind, names[i], is_chain, x[kind]);
+      for (int k = 0; k < 2 * MOST_N; ++k) {
+        assert_true(fabs(x[YOKE_LINEAR_DENSE][k] - x[YOKE_LINEAR_KLU][k]) <= 1e-11);
+        assert_true(fabs(x[YOKE_LINEAR_BANDED][k] - x[YOKE_LINEAR_KLU][k]) <= 1e-11);
+      }
+    }
+  }
+}
+
+/* Before the run, also where `auto` would make the matrix later. */
+static void a_dense_matrix_that_is_larger_than_memory_is_refused_with_its_size(void **s) {
+  static const char *const names[] = {"radau5", "bdf", "genalpha", "auto"};
+  (void)s;
+#if !defined(YOKE_SANITIZED) /* ends the program there */
+  struct rlimit limit, low;
+  assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0); /* systems may promise more than there is */
+  low          = limit;
+  low.rlim_cur = (rlim_t)1 << 40;
+  assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    const yoke_chain        chain = {.n = 400000, .mass = {.value = 1.0}, .exponent_x = 3.0, .exponent_v = 3.0};
+    yoke_integrator_options o     = toy_options(1e-6);
+    yoke_equations          e;
+    yoke_integrator        *integrator = NULL;
+    yoke_context           *ctx        = NULL;
+    o.linear                           = YOKE_LINEAR_DENSE;
+    assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+    assert_int_equal(yoke_chain_equations_create(ctx, &chain, 0, 0, NULL, NULL, &e), YOKE_OK);
+    assert_int_equal(yoke_integrator_create(ctx, names[i], &e, &o, &integrator), YOKE_E_MEMORY);
+    assert_non_null(strstr(yoke_context_message(ctx, 0), "a matrix of 800000 rows takes 5.12e+03 GB, more memory"));
+    yoke_equations_destroy(&e);
+    yoke_context_destroy(&ctx);
+  }
+  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+#else
+  (void)names;
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(linear_solvers_agree_to_rounding_in_every_implicit_method),
+      cmocka_unit_test(a_dense_matrix_that_is_larger_than_memory_is_refused_with_its_size),
       cmocka_unit_test(auto_makes_its_implicit_method_when_it_turns_and_not_before),
       cmocka_unit_test(auto_has_room_for_either_implicit_method_before_that_is_made),
       cmocka_unit_test(sizes_of_views_are_told_as_they_are),
