@@ -83,6 +83,16 @@ bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size) {
   return true;
 }
 
+void yoke_shrink(void *list, size_t *capacity, size_t n, size_t size) {
+  if (n == 0 || n >= *capacity) return;
+  void *memory = NULL;
+  memcpy(&memory, list, sizeof memory);
+  void *const smaller = realloc(memory, n * size);
+  if (smaller == NULL) return;
+  memcpy(list, &smaller, sizeof smaller);
+  *capacity = n;
+}
+
 bool yoke_memory_has_room(size_t bytes) {
   char *volatile probe = malloc(bytes); /* volatile: not to be left out */
   free(probe);

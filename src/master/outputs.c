@@ -19,6 +19,13 @@ bool yoke_output_list_add(yoke_output_list *list, const yoke_output *output, con
   return true;
 }
 
+void yoke_output_list_trim(yoke_output_list *list) {
+  const size_t n = (size_t)list->n;
+  yoke_shrink(&list->list, &list->capacity[0], n, sizeof *list->list);
+  yoke_shrink(&list->name, &list->capacity[1], n, sizeof *list->name);
+  yoke_shrink(&list->unit, &list->capacity[2], n, sizeof *list->unit);
+}
+
 void yoke_output_list_clear(yoke_output_list *list) {
   free(list->name);
   free(list->list);

@@ -76,6 +76,7 @@ typedef struct yoke_output_list {
 
 /* Adds a copy of the name; the unit is kept. false: out of memory. */
 bool yoke_output_list_add(yoke_output_list *list, const yoke_output *output, const char *name, const char *unit);
+void yoke_output_list_trim(yoke_output_list *list); /* it is complete: room for more is given back */
 void yoke_output_list_clear(yoke_output_list *list);
 
 /* Energies by number, and the largest violation of a joint. */

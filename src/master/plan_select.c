@@ -235,6 +235,7 @@ yoke_status plan_select_outputs(plan_builder *b) {
                               .patterns     = def->select,
                               .visit        = select_one,
                               .user         = &s});
+  yoke_output_list_trim(s.list);
   yoke_status status = s.out_of_memory ? plan_no_memory(b) : YOKE_OK;
   for (int k = 0; k < def->n_select && status == YOKE_OK; ++k) {
     if (!s.used[k]) status = tell_unused(b, def->select[k]);

@@ -215,6 +215,22 @@ static void grown_list_keeps_its_entries_and_new_ones_are_zero(void **state) {
 }
 
 /* In a process of its own: it ends with abort. */
+static void a_list_that_is_shrunk_keeps_its_entries_and_grows_again(void **state) {
+  int   *list     = NULL;
+  size_t capacity = 0;
+  (void)state;
+  assert_true(yoke_grow(&list, &capacity, 1000, sizeof *list));
+  for (int i = 0; i < 1000; ++i) list[i] = i;
+  yoke_shrink(&list, &capacity, 10, sizeof *list);
+  assert_int_equal(capacity, 10);
+  yoke_shrink(&list, &capacity, 20, sizeof *list);
+  assert_int_equal(capacity, 10);
+  assert_true(yoke_grow(&list, &capacity, 11, sizeof *list));
+  for (int i = 0; i < 10; ++i) assert_int_equal(list[i], i);
+  assert_int_equal(list[10], 0);
+  free(list);
+}
+
 static void a_broken_contract_names_its_place_and_aborts(void **state) {
   (void)state;
   int  pipe_ends[2];
@@ -284,6 +300,7 @@ int main(void) {
       cmocka_unit_test(a_piece_that_is_not_set_has_a_block_of_its_own),
       cmocka_unit_test(texts_lie_side_by_side),
       cmocka_unit_test(grown_list_keeps_its_entries_and_new_ones_are_zero),
+      cmocka_unit_test(a_list_that_is_shrunk_keeps_its_entries_and_grows_again),
       cmocka_unit_test(a_broken_contract_names_its_place_and_aborts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
