@@ -433,6 +433,7 @@ yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *cha
   out->nv              = chain->n;
   out->nu              = n_inputs > 0 ? n_inputs : 0;
   out->is_second_order = true;
+  out->load_cost       = yoke_chain_loads_cost(&kernel->loads) / chain->n;
   out->work_size =
       64 + ((size_t)chain->n / YOKE_CHAIN_BLOCK + 1) * sizeof(double); /* errors of blocks, which live on the stack */
   out->motion_size = 64;                                               /* unused: masses are constant */

@@ -50,6 +50,20 @@ double yoke_chain_shape_value(const yoke_chain_shape *shape, double t) {
   return value;
 }
 
+/* Of one sine, impulse or contact, as measured; the tanh of an impulse is needed for a moment only. */
+double yoke_chain_loads_cost(const yoke_chain_loads *loads) {
+  static const double sine = 6.0, impulse = 3.0, contact = 6.0;
+  double              sum = 0.0;
+  for (int k = 0; k < loads->n_forces; ++k) {
+    const int shape = loads->forces[k].shape;
+    if (shape < 0)
+      sum += contact;
+    else if (shape >= loads->n_shared)
+      sum += is_sine(&loads->shapes[shape]) ? sine : impulse;
+  }
+  return sum;
+}
+
 bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
   return is_sine(shape) && shape->omega == 0.0;
 }

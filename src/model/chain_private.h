@@ -45,6 +45,8 @@ typedef struct yoke_chain_loads {
 
 yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
                                     yoke_chain_loads *out);
+/* Of an evaluation of all loads, about, in units of what a mass costs in a stage (1.5 ns). */
+double      yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. */

@@ -187,6 +187,7 @@ struct yoke_equations {
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   bool                      feels; /* f depends on v' or lambda too; the right-hand side of GGL does not know v' then */
   bool   drifts;                /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
+  double load_cost;             /* fused: of all loads, over that of all else in an evaluation */
   size_t work_size;             /* bytes */
   size_t motion_size;           /* bytes of ops->motion_factor */
   void  *owner;                 /* what else lives as long as these equations; NULL: nothing */
