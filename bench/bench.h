@@ -11,6 +11,12 @@
 
 enum { BENCH_MAX_RUNS = 16, BENCH_MAX_SETS = 12 };
 
+#ifdef YOKE_WITH_SUNDIALS
+enum { BENCH_HAS_IDA = 1 };
+#else
+enum { BENCH_HAS_IDA = 0 };
+#endif
+
 typedef struct bench_run {
   double        seconds; /* minimum over repeats, stepping only */
   double        error;   /* NRMSE(x) + NRMSE(v) against a reference */
@@ -109,6 +115,11 @@ static inline double bench_nrmse(const double *values, const double *reference, 
     size += reference[i] * reference[i];
   }
   return sqrt(difference / fmax(size, 1e-300));
+}
+
+/* The same of n outputs, all positions, then all velocities: the sum of both. */
+static inline double bench_nrmse_of(const double *values, const double *reference, int n) {
+  return bench_nrmse(values, reference, 0, n / 2) + bench_nrmse(values, reference, n / 2, n);
 }
 
 /* Time at `error` on the polyline of (log error, log time); outside its range the nearest end is continued. */
