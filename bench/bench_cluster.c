@@ -1,6 +1,6 @@
 /* The published cluster cases on this machine: chains as a whole and split, against IDA with KLU as a whole (rtol 1e-6). Times are those of the clock, without set-up,
- * the least of some. Error: NRMSE(x) + NRMSE(v) at the end against dop853 (rtol 1e-12 but for TOL1). Of every variant the loosest of its tolerances counts whose error is no
- * larger than that of IDA, or the most accurate one where there is none (marked !).
+ * the least of some. Error: NRMSE(x) + NRMSE(v) at the end against dop853 (rtol 1e-12 but for TOL1 and STIFF). Of every variant the loosest of its tolerances counts
+ * whose error is no larger than that of IDA, or than 1e-4 in other cases than IMP and IMP-M; or the most accurate one where there is none (marked !).
  *   ida/this     against the baseline; of the first row (one thread, as a whole) it is the gain of the solver
  *   one/this     gain of threads and coupling: against our own fastest run as a whole with one thread
  *   same/this    gain of the coupling: against our own fastest run as a whole with the same number of threads
@@ -25,6 +25,7 @@ typedef struct variant {
 typedef struct cluster_case {
   const char *name, *model, *sets, *quick; /* sets of all runs, and those of a short one besides; NULL: there is none */
   double      exact;                       /* tolerance of the reference */
+  double      enough;                      /* error that is small enough, though that of IDA be smaller */
   variant     variants[MOST_VARIANTS];     /* up to the first without a name; as a whole with one thread first */
 } cluster_case;
 
@@ -46,6 +47,7 @@ static const cluster_case cases[] = {
      "parameters.n=10000;t_end=2e-3",
      "t_end=5e-5",
      1e-12,
+     0.0,
      {AS_A_WHOLE,
       {"10 parts, cut at the loads", 2, EXPLICIT "split.c=10", CV, 1e-2, 1e-2},
       {"10 parts, accelerations", 2, ACCELERATIONS "split.c=10", CV, 1e-2, 1e-2},
@@ -57,6 +59,7 @@ static const cluster_case cases[] = {
      "parameters.n=10000;t_end=2e-3",
      NULL,
      1e-12,
+     0.0,
      {AS_A_WHOLE,
       {"13 parts", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"13 parts, accelerations", 2, ACCELERATIONS, CV, 1e-2, 1e-2}}},
@@ -64,7 +67,8 @@ static const cluster_case cases[] = {
      "bench/cluster/tol1.yaml",
      "t_end=2e-4",
      NULL,
-     1e-9, /* below lies rounding of the forces, which are stiff */
+     1e-9,
+     1e-4, /* below lies rounding of the forces, which are stiff */
      {AS_A_WHOLE,
       {"5 parts, explicit", 2, EXPLICIT, MD, 1e-2, 1e-2},
       {"5 parts, implicit", 2, IMPLICIT, MD, 1e-2, 1e-2},
@@ -75,6 +79,7 @@ static const cluster_case cases[] = {
      "parameters.k=10;t_end=5e-3",
      "parameters.k=1;t_end=1e-3",
      1e-12,
+     1e-4,
      {AS_A_WHOLE,
       {"11 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"11 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2},
@@ -82,17 +87,19 @@ static const cluster_case cases[] = {
       {"a mass shifted over each cut, implicit", 2, IMPLICIT "parameters.shift=1", CV, 1e-2, 1e-2}}},
     {"DENSE",
      "bench/cluster/dense.yaml",
-     "parameters.n=5000;t_end=0.02",
+     "parameters.n=2000;t_end=5e-3",
      NULL,
      1e-12,
+     1e-4,
      {AS_A_WHOLE,
       {"10 parts, explicit", 2, EXPLICIT, MD, 1e-2, 1e-2},
       {"10 parts, implicit", 2, IMPLICIT, MD, 1e-2, 1e-2}}},
     {"DENSE-D",
      "bench/cluster/dense.yaml",
-     "parameters.n=500;t_end=0.02;solvers.default.kind=bdf",
+     "parameters.n=500;t_end=5e-3;solvers.default.kind=bdf",
      NULL,
      1e-12,
+     1e-4,
      {{"as a whole, KLU", 1, NULL, NULL, 1e-4, 0},
       {"10 parts, implicit, KLU", 2, IMPLICIT, MD, 1e-2, 1e-2},
       {"as a whole, dense", 1, DENSE, NULL, 1e-4, 0},
@@ -102,14 +109,16 @@ static const cluster_case cases[] = {
      "parameters.n=3000;t_end=2e-3;cosimulation.order=auto",
      "parameters.n=150",
      1e-12,
+     1e-4,
      {AS_A_WHOLE,
       {"15 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2}}},
     {"STIFF",
      "bench/cluster/stiff.yaml",
-     "parameters.n=3000;t_end=2e-4",
+     "parameters.n=1500;t_end=5e-5",
      NULL,
-     1e-12,
+     1e-10,
+     1e-4,
      {AS_A_WHOLE,
       {"15 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2}}},
@@ -270,6 +279,7 @@ static void show(const cluster_case *c) {
   double      whole[3] = {0.0, 0.0, 0.0}; /* fastest as a whole by number of threads */
   cluster_run exact    = run_method(c, "dop853", c->exact);
   cluster_run ida      = {.error = quick_error};
+  double      wanted   = quick_error;
   printf("\n%s: %d masses\n%-40s %7s %8s %9s   %11s %9s %9s %9s %9s %9s\n", c->name, exact.n / 2, "variant", "threads",
          "rtol", "error", "seconds", "macro", "micro", "ida/this", "one/this", "same/this");
   fflush(stdout);
@@ -279,11 +289,12 @@ static void show(const cluster_case *c) {
     printf("%-40s %7d %8.1e %9.1e   %11.4g %9s %9lld\n", "ida, as a whole", 1, ida.rtol, ida.error, ida.seconds, "-",
            (long long)ida.n_micro);
     bench_figure(ida.seconds, "s", ida.error, "cluster %s, ida", c->name);
+    wanted = fmax(ida.error, c->enough);
   }
   for (const variant *v = c->variants; v < c->variants + MOST_VARIANTS && v->name != NULL; ++v) {
-    cluster_run best = find(c, v, ida.error, &exact);
+    cluster_run best = find(c, v, wanted, &exact);
     repeat(c, v, &best, &exact);
-    const bool is_good = best.error <= ida.error;
+    const bool is_good = best.error <= wanted;
     double    *least   = &whole[v->threads];
     if (v->step == NULL && is_good && (*least == 0.0 || best.seconds < *least)) *least = best.seconds;
     printf("%-40s %7d %8.1e %9.1e %c %11.4g", v->name, v->threads, best.rtol, best.error, is_good ? ' ' : '!',
