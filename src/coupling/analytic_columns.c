@@ -84,13 +84,8 @@ static void add_feed(const yoke_graph *g, const graph_subsystem *s, const graph_
 
 yoke_status graph_analytic_columns(yoke_graph *g, int i, yoke_context *ctx) {
   graph_subsystem *s = &g->subsystems[i];
-  double           times[GRAPH_MAX_BREAKS + 2];
-  yoke_signal      signal;
-  graph_signal(g, i, -1, 0.0, times, g->signal_c[0], &signal);
-  const yoke_status status =
-      s->subsystem->ops->instant->response(s->subsystem, g->scratch[0], s->trial, &signal, YOKE_SIDE_LEFT, s->da_du);
-  if (status != YOKE_OK)
-    return yoke_fail(ctx, status, "subsystem '%s': no response of the accelerations", s->subsystem->name);
+  if (s->answered != YOKE_OK)
+    return yoke_fail(ctx, s->answered, "subsystem '%s': no response of the accelerations", s->subsystem->name);
   memset(s->dy, 0, (size_t)s->n_columns * (size_t)s->subsystem->ny * sizeof(double));
   for (int input = 0; input < s->subsystem->nu; ++input) {
     for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f)

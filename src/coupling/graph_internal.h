@@ -230,7 +230,8 @@ typedef struct graph_subsystem {
   yoke_jacobian  jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
   graph_entries  entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
   bool           has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
-  double        *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations */
+  double        *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations ... */
+  yoke_status    answered;            /* ... that its last main integration gave, or what hindered it */
   double        *y_predicted;         /* [ny] of the first pass of the trial */
   void          *compared;            /* state of the comparison integration; NULL: one of the pool */
   void          *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */

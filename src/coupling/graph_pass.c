@@ -75,7 +75,9 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
                                                                : yoke_state_pool_take(g->pool, worker, s->subsystem);
   double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
   yoke_context    *ctx     = g->worker_ctx[worker];
-  const bool       asks    = main && (g->aims & GRAPH_COLUMNS) && s->jacobian == YOKE_JACOBIAN_TANGENT;
+  const bool       columns = main && (g->aims & GRAPH_COLUMNS);
+  const bool       asks    = columns && s->jacobian == YOKE_JACOBIAN_TANGENT;
+  const bool       answers = columns && s->jacobian == YOKE_JACOBIAN_ANALYTIC;
   double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
   yoke_signal      signal;
   yoke_response    response;
@@ -100,6 +102,9 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   yoke_subsystem_counters(s->subsystem, s->accepted, &before);
   if (clock != NULL) clock->saved = yoke_clock_now();
   if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
+  if (status == YOKE_OK && answers)
+    s->answered = s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT,
+                                                       s->da_du);
   if (clock != NULL) clock->solved = yoke_clock_now();
   if (status >= 0) count_work(s, &before, state, asks ? &response : NULL, task);
   if (status == YOKE_OK && s->subsystem->ny > 0)

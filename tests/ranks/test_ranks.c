@@ -362,14 +362,14 @@ static void subsystems_of_a_user_live_on_ranks_too(void **state) {
   world_end(&w, ranks);
 }
 
-static long count_exchanges(const fixture *f, double t_end) {
+static long count_exchanges_to(const fixture *f, const char *scheme, const char *jacobian, double t_end) {
   run        r = run_of(f, MASSES("1", "1e-3", "output: {every: 1}\n"), "");
   char       end[32];
   world      w;
   world_rank ranks[2];
   snprintf(end, sizeof end, "%g", t_end);
-  const yoke_choice choices[] = {{"scheme", "explicit"}, {"t-end", end}};
-  r.options.n_choices         = 2;
+  const yoke_choice choices[] = {{"scheme", scheme}, {"t-end", end}, {"jacobian", jacobian}};
+  r.options.n_choices         = 3;
   r.options.choices           = choices;
   world_run(&w, 2, ranks, run_one, &r);
   assert_int_equal(ranks[0].status, YOKE_OK);
@@ -377,8 +377,18 @@ static long count_exchanges(const fixture *f, double t_end) {
   return w.n_gathers;
 }
 
+/* Of 50 macro steps. */
+static long count_exchanges(const fixture *f, const char *scheme, const char *jacobian) {
+  return count_exchanges_to(f, scheme, jacobian, 0.08) - count_exchanges_to(f, scheme, jacobian, 0.03);
+}
+
 static void an_explicit_step_is_one_exchange(void **state) {
-  assert_int_equal(count_exchanges(*state, 0.08) - count_exchanges(*state, 0.03), 50);
+  assert_int_equal(count_exchanges(*state, "explicit", "tangent"), 50);
+}
+
+static void a_semi_implicit_step_is_two_exchanges_wherever_its_matrix_comes_from(void **state) {
+  assert_int_equal(count_exchanges(*state, "semi-implicit", "tangent"), 100);
+  assert_int_equal(count_exchanges(*state, "semi-implicit", "analytic"), 100);
 }
 
 /* ---- simulations ---- */
@@ -670,6 +680,7 @@ int main(void) {
       TEST(threads_inside_ranks_change_no_bit),
       TEST(subsystems_of_a_user_live_on_ranks_too),
       TEST(an_explicit_step_is_one_exchange),
+      TEST(a_semi_implicit_step_is_two_exchanges_wherever_its_matrix_comes_from),
       TEST(snapshots_on_ranks_are_those_of_one_process),
       TEST(the_record_of_a_simulation_is_written_by_the_first_rank),
       TEST(ranks_that_cannot_be_are_refused),
