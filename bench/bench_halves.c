@@ -1,0 +1,145 @@
+/* Mechanisms in parts against the same as a whole: the pendulum chain in space with 1000 rods, 1 s, and 200 four-bar linkages in a row up to
+ * shortly before their first singular position, in two parts and in 16. Processor seconds of the steps, projected for 1, 2 and 16 threads from
+ * the tasks as they were measured; `whole` is the time of the model as a whole (auto) at the same error, `ratio` that of two threads to it (goal for two
+ * parts: 0.65). Error: root mean square of the differences of selected quantities at the end to dop853 at rtol 1e-12, relative. */
+#include "public.h"
+
+#include "bench.h"
+
+enum { N_WHOLE = 8, REPEATS = 2 };
+
+typedef struct mechanism {
+  const char *name, *path, *select, *rest; /* `rest`: a body kind beside `first` in every part, "": none */
+  const char *first;
+  int         n, n_quick, more; /* parameter N; bodies of the first kind: N + more */
+  double      t_end;
+} mechanism;
+
+static const mechanism mechanisms[] = {
+    {"pendulum chain", "examples/pendulum-chain.yaml", "[\"rod[*].x\", \"rod[*].y\", \"rod[*].v*\"]", "", "rod", 1000,
+     200, 0, 1.0},
+    {"four-bar linkages", "examples/n-four-bar.yaml", "[\"crank[*].x\", \"crank[*].y\", \"coupler[*].v*\"]", "coupler",
+     "crank", 200, 50, 1, 0.6},
+};
+
+typedef struct variant {
+  const char *name;
+  int         parts;
+  double      H[2]; /* of each mechanism */
+  const char *sets;
+} variant;
+
+#define SEMI "cosimulation.scheme=semi-implicit;cosimulation.order=2;cosimulation.jacobian="
+static const variant variants[] = {
+    {"kinematic", 2, {0.01, 0.01}, "cosimulation={scheme: explicit, order: 2, couplings: {formulation: kinematic}}"},
+    {"semi-implicit, analytic", 2, {0.02, 0.05}, SEMI "analytic"},
+    {"semi-implicit, tangents", 2, {0.02, 0.05}, SEMI "tangent"},
+    {"semi-implicit, analytic", 16, {0.005, 0.02}, SEMI "analytic"},
+};
+
+/* `{p1: ["rod[1..500]"], ...}` */
+static void write_split(const mechanism *m, int n, int parts, char *text, size_t room) {
+  size_t used = (size_t)snprintf(text, room, "split={");
+  for (int p = 0; p < parts; ++p) {
+    const int from = p * n / parts + 1, to = (p + 1) * n / parts, more = p == parts - 1 ? m->more : 0;
+    used += (size_t)snprintf(text + used, room - used, "p%d: [\"%s[%d..%d]\"", p + 1, m->first, from, to + more);
+    if (*m->rest != '\0') used += (size_t)snprintf(text + used, room - used, ", \"%s[%d..%d]\"", m->rest, from, to);
+    used += (size_t)snprintf(text + used, room - used, "], ");
+  }
+  snprintf(text + used, room - used, "}");
+}
+
+/* Names of the selected quantities, in the order of `values` of whole runs. Gives the plan that holds them. */
+static yoke_plan *name_outputs(yoke_context *ctx, const mechanism *m, const char *const *sets, int n_sets) {
+  const yoke_load_options options = {.size = sizeof options, .n_sets = n_sets, .sets = sets};
+  const yoke_plan_options whole   = {.is_whole = true};
+  yoke_model             *model   = NULL;
+  yoke_plan              *plan    = NULL;
+  if (yoke_model_load(ctx, m->path, &options, &model) != YOKE_OK) bench_die(ctx, m->path);
+  if (yoke_plan_create(ctx, model, &whole, &plan) != YOKE_OK) bench_die(ctx, m->path);
+  yoke_model_destroy(&model);
+  return plan;
+}
+
+typedef struct split_run {
+  double  seconds[3], error; /* with 1, 2 and 16 threads */
+  int64_t evaluations, integrations, macro_steps;
+} split_run;
+
+static split_run run_split(const mechanism *m, const variant *one, int which, int n, const char *const *sets,
+                           const yoke_plan *names, const bench_run *reference) {
+  char        split[2000], step[60], text[BENCH_TEXT];
+  const char *list[BENCH_SETS];
+  split_run   best = {.seconds = {INFINITY, INFINITY, INFINITY}};
+  write_split(m, n, one->parts, split, sizeof split);
+  snprintf(step, sizeof step, "cosimulation.step=%g", one->H[which]);
+  for (int k = 0; k < REPEATS; ++k) {
+    yoke_run_options options = bench_options(m->path, one->sets, text, list);
+    yoke_run_summary summary = BENCH_EMPTY(yoke_run_summary);
+    yoke_context    *ctx     = NULL;
+    for (int i = 0; sets[i] != NULL; ++i) list[options.n_sets++] = sets[i];
+    list[options.n_sets++] = split;
+    list[options.n_sets++] = step;
+    list[options.n_sets++] = "solvers.default.rtol=1e-6";
+    list[options.n_sets++] = "cosimulation.monitor=off";
+    options.profile        = true;
+    options.n_print        = names->outputs.n;
+    options.print          = (const char *const *)names->outputs.name;
+    bench_need(yoke_context_create(&ctx), ctx, one->name);
+    bench_need(yoke_run(ctx, &options, &summary), ctx, one->name);
+    static const int at[] = {0, 1, 4}; /* 1, 2, 16 threads */
+    for (int i = 0; i < 3; ++i) best.seconds[i] = fmin(best.seconds[i], summary.projection[at[i]].time);
+    best.error        = bench_nrmse(summary.print_values, reference->values, 0, reference->n);
+    best.evaluations  = summary.all_evaluations;
+    best.integrations = summary.integrations;
+    best.macro_steps  = summary.macro_steps;
+    yoke_run_summary_release(&summary);
+    yoke_context_destroy(&ctx);
+  }
+  return best;
+}
+
+static void bench_mechanism(const mechanism *m, int which) {
+  static const double tolerances[N_WHOLE] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+  const int           n                   = bench_is_quick() ? m->n_quick : m->n;
+  char                count[32], t_end[32], every[40], select[128];
+  snprintf(count, sizeof count, "parameters.N=%d", n);
+  snprintf(t_end, sizeof t_end, "t_end=%g", m->t_end);
+  snprintf(every, sizeof every, "output.every=%g", m->t_end);
+  snprintf(select, sizeof select, "output.select=%s", m->select);
+  const char *const sets[BENCH_MAX_SETS] = {count, t_end, every, select};
+  yoke_context     *ctx                  = NULL;
+  bench_run         reference            = bench_model(m->path, sets, "dop853", 1e-12, 1), whole[N_WHOLE];
+  bench_need(yoke_context_create(&ctx), ctx, m->name);
+  yoke_plan *names = name_outputs(ctx, m, sets, 4);
+  printf("%s, N = %d, %g s\n", m->name, n, m->t_end);
+  printf("%-26s %8s %10s %8s %8s %8s %10s %10s %10s %10s %8s\n", "what", "parts", "error", "steps", "passes", "evals",
+         "1 thread", "2", "16", "whole", "ratio");
+  for (int k = 0; k < N_WHOLE; ++k) {
+    whole[k]       = bench_model(m->path, sets, "auto", tolerances[k], REPEATS);
+    whole[k].error = bench_nrmse(whole[k].values, reference.values, 0, reference.n);
+    free(whole[k].values);
+    printf("whole, rtol %-14.0e %8d %10.1e %8lld %8s %8lld %10.4f\n", tolerances[k], 1, whole[k].error,
+           (long long)whole[k].counters.steps, "", (long long)whole[k].counters.evaluations, whole[k].seconds);
+  }
+  for (size_t i = 0; i < sizeof variants / sizeof *variants; ++i) {
+    const variant  *one = &variants[i];
+    const split_run run = run_split(m, one, which, n, sets, names, &reference);
+    /* no run as a whole is as rough as the roughest */
+    const double    alone = run.error >= whole[0].error ? whole[0].seconds : bench_time_at(whole, N_WHOLE, run.error);
+    printf("%-26s %8d %10.1e %8lld %8.2f %8lld %10.4f %10.4f %10.4f %10.4f %8.2f\n", one->name, one->parts, run.error,
+           (long long)run.macro_steps, (double)run.integrations / (double)(run.macro_steps * one->parts),
+           (long long)run.evaluations, run.seconds[0], run.seconds[1], run.seconds[2], alone, run.seconds[1] / alone);
+    fflush(stdout);
+    bench_figure(run.seconds[1] / alone, "-", run.error, "%s, N = %d, %d parts, %s: two threads in units of the whole",
+                 m->name, n, one->parts, one->name);
+  }
+  yoke_plan_destroy(&names);
+  yoke_context_destroy(&ctx);
+  free(reference.values);
+}
+
+int main(void) {
+  for (int i = 0; i < (int)(sizeof mechanisms / sizeof *mechanisms); ++i) bench_mechanism(&mechanisms[i], i);
+  return 0;
+}
