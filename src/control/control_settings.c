@@ -76,10 +76,11 @@ static const yoke_setting control_rows[] = {
     {.key       = "budget",
      .type      = YOKE_SETTING_NUMBER,
      .standard  = {-1.0},
-     .otherwise = "3; 0 where an estimator is named",
+     .otherwise = "3; 10 where md or le is named, 0 where cv is",
      .fits      = is_budget,
      .expected  = "a number >= 0",
-     .help      = "steps become shorter where the accumulated error of the run would exceed so many rtol; 0: never",
+     .help = "steps become shorter where the accumulated error of the run would exceed so many rtol, of 10 and more "
+             "once half are used up; 0: never",
      AT(budget)},
     {.key      = "ratio",
      .type     = YOKE_SETTING_NUMBER,

@@ -8,6 +8,9 @@
 
 static const double most_care = 1e7, more_care = 4.0; /* at all, and than in the step before */
 static const double shortest = 0.01;                  /* of the average step */
+static const double guard =
+    10.0; /* [rtol] a budget from here on acts when half of it is used up, and not at any price: */
+static const double spared_by_guard = 0.5, care_of_guard = 16.0;
 
 struct yoke_controller {
   yoke_graph           *graph;
@@ -278,11 +281,13 @@ static double ratio_of(const yoke_controller *c, const verdict *v, double care) 
 /* A step of length H was accepted. Its pace is the error norm that it should have had, safety included. The budget shortens steps to come, to a
  * hundredth of the average at most, and rejects none: where errors are noise it does no harm. */
 static void mind_budget(yoke_controller *c, double H, verdict *v) {
-  const double pace   = yoke_monitor_pace(c->monitor, c->settings.budget * c->settings.tolerances.rtol, c->t_end);
-  const double wanted = v->error > 0.0 ? pace / (c->settings.rule.safety * v->error) : 1.0;
-  c->care             = fmin(fmax(fmin(wanted, more_care * c->care), 1.0), most_care);
-  const double least  = shortest * yoke_monitor_mean_step(c->monitor) / H;
-  v->ratio            = fmin(v->ratio, fmax(ratio_of(c, v, c->care), least));
+  const double limit    = c->settings.budget * c->settings.tolerances.rtol;
+  const bool   is_guard = c->settings.budget >= guard;
+  const double pace     = yoke_monitor_pace(c->monitor, limit, is_guard ? spared_by_guard : 0.0, c->t_end);
+  const double wanted   = v->error > 0.0 ? pace / (c->settings.rule.safety * v->error) : 1.0;
+  c->care               = fmin(fmax(fmin(wanted, more_care * c->care), 1.0), is_guard ? care_of_guard : most_care);
+  const double least    = shortest * yoke_monitor_mean_step(c->monitor) / H;
+  v->ratio              = fmin(v->ratio, fmax(ratio_of(c, v, c->care), least));
 }
 
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */

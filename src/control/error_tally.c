@@ -195,12 +195,13 @@ void yoke_error_tally_forget(yoke_error_tally *x, int port) {
 }
 
 double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, const double *inner, double limit,
-                             double share) {
+                             double spared, double share) {
   double pace = 0.0;
   for (int i = 0; i < x->n; ++i) {
     const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, x->kind[i], early)),
                  added = fabs(errors[i]) * scale;
-    const double left  = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
+    if (x->list[i].sum * scale < spared * limit) continue;
+    const double left = fmax(limit - (x->list[i].sum * scale - added), least_left * limit);
     pace = fmax(pace, fmax(added / (share * left), inner != NULL ? inner[i] * scale / (share_of_sum * limit) : 0.0));
   }
   return pace;

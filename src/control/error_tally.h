@@ -31,9 +31,10 @@ double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, co
 void yoke_error_tally_forget(yoke_error_tally *tally, int port);
 
 /* How fast the step that was added last uses up E = limit: the largest, over all components, of what it added to E over the `share` [0, 1] of
- * what was left of the limit before, and of its inner error over the limit. What has hardly moved yet is measured by 1e-5 of the model. 1: E ends at the limit if all steps do the same. */
+ * what was left of the limit before, and of its inner error over the limit. What has hardly moved yet is measured by 1e-5 of the model. 1: E ends at the limit if all steps do the same.
+ * Components whose E is below the share `spared` of the limit do not count. */
 double yoke_error_tally_pace(const yoke_error_tally *tally, const double *errors, const double *inner, double limit,
-                             double share);
+                             double spared, double share);
 
 double yoke_error_tally_t_start(const yoke_error_tally *tally);
 

@@ -293,12 +293,12 @@ double yoke_monitor_mean_step(const yoke_monitor *m) {
   return past / (double)(m->known.steps > 0 ? m->known.steps : 1);
 }
 
-double yoke_monitor_pace(const yoke_monitor *m, double limit, double t_end) {
+double yoke_monitor_pace(const yoke_monitor *m, double limit, double spared, double t_end) {
   yoke_trial trial;
   yoke_graph_trial(m->graph, &trial);
   const double left = t_end - yoke_graph_trial_end(m->graph) + trial.H, mean = yoke_monitor_mean_step(m);
   if (!(left > 0.0)) return 0.0;
-  return yoke_error_tally_pace(m->tally, m->errors, m->has_inner ? m->inner : NULL, limit,
+  return yoke_error_tally_pace(m->tally, m->errors, m->has_inner ? m->inner : NULL, limit, spared,
                                fmin(fmax(trial.H, mean) / left, 1.0));
 }
 

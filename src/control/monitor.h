@@ -28,7 +28,7 @@ yoke_status yoke_monitor_look(yoke_monitor *monitor, const yoke_estimator *by, y
 /* Behind a look that has estimated: how fast that step uses up what the accumulated error may become by t_end (yoke_error_tally_pace). An average
  * step of the run so far, and a longer one in proportion, may take its share of the time that is left. */
 double yoke_monitor_mean_step(const yoke_monitor *monitor); /* up to the end of the step that was looked at */
-double yoke_monitor_pace(const yoke_monitor *monitor, double limit, double t_end);
+double yoke_monitor_pace(const yoke_monitor *monitor, double limit, double spared, double t_end);
 
 /* The past does not continue: the next steps are estimated. */
 void yoke_monitor_restart(yoke_monitor *monitor);

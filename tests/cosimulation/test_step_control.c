@@ -27,8 +27,8 @@ static void expect_counts(const count_row *rows, size_t n, double share) {
     char sets[COSIM_TEXT], file[COSIM_TEXT];
     snprintf(file, sizeof file, "examples/%s.yaml", rows[i].file);
     snprintf(sets, sizeof sets,
-             TIGHT "cosimulation.scheme=%s;cosimulation.order=%s;cosimulation.step={%s, estimator: %s}", rows[i].scheme,
-             rows[i].order, rows[i].step, rows[i].estimator);
+             TIGHT "cosimulation.scheme=%s;cosimulation.order=%s;cosimulation.step={%s, estimator: %s, budget: 0}",
+             rows[i].scheme, rows[i].order, rows[i].step, rows[i].estimator);
     cosim                    c     = cosim_done(file, sets, 0.0);
     const yoke_macro_totals *macro = &c.summary.macro;
     if (fabs((double)(macro->steps - rows[i].steps)) > share * rows[i].steps ||
@@ -105,11 +105,11 @@ static void failures_fall_with_the_safety_factor_as_in_kraft_r8(void **state) {
     double share[2];
     for (int k = 0; k < 2; ++k) {
       char sets[COSIM_TEXT];
-      snprintf(
-          sets, sizeof sets,
-          "cosimulation.scheme=%s;cosimulation.order=2;cosimulation.step={rtol: 1e-4, estimator: md, initial: 1e-7, "
-          "dead_zone: false, safety: %d}",
-          schemes[i], k == 0 ? 1 : 6);
+      snprintf(sets, sizeof sets,
+               "cosimulation.scheme=%s;cosimulation.order=2;cosimulation.step={rtol: 1e-4, estimator: md, budget: 0, "
+               "initial: 1e-7, "
+               "dead_zone: false, safety: %d}",
+               schemes[i], k == 0 ? 1 : 6);
       cosim c  = cosim_done("examples/chain-safe.yaml", sets, 1e-3);
       share[k] = (double)c.summary.macro.rejected / (double)c.summary.macro.steps;
       cosim_close(&c);

@@ -78,7 +78,7 @@ static void tighter_tolerances_and_estimates_of_motion_use_higher_degrees(void *
       snprintf(
           sets, sizeof sets,
           "parameters.n=400;split.c=10;cosimulation.scheme=explicit;cosimulation.order=auto;solvers.default.rtol=1e-12;"
-          "cosimulation.step={rtol: %s, estimator: %s}",
+          "cosimulation.step={rtol: %s, estimator: %s, budget: 0}",
           rtol[r], estimators[e]);
       const yoke_macro_totals totals = totals_of(imp, sets, 0.0);
       degree[e][r]                   = mean_degree(&totals);

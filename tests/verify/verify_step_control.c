@@ -67,7 +67,7 @@ static double run(const study *s, double rtol, yoke_macro_totals *totals) {
   snprintf(file, sizeof file, "examples/%s.yaml", s->file);
   snprintf(sets, sizeof sets,
            "t_end=%g;cosimulation.scheme=%s;cosimulation.start=ramp;cosimulation.order=auto;"
-           "cosimulation.step={rtol: %g, estimator: %s};"
+           "cosimulation.step={rtol: %g, estimator: %s, budget: 0};"
            "solvers.default.rtol=1e-12;solvers.default.atol=1e-13",
            s->t_end, s->scheme, rtol, s->estimator);
   cosim_open(&c, file, sets);
