@@ -148,15 +148,38 @@ static yoke_status take_comparison(yoke_graph *g, yoke_context *ctx) {
   return graph_consistent_prepare(g, ctx);
 }
 
+static bool prescribes(const yoke_graph *g, const graph_wire *wire, int side) {
+  for (int k = wire->first; k < wire->first + wire->n_channels; ++k) {
+    if (g->channels[k].info.enters[side] == YOKE_ENTRY_PRESCRIBED) return true;
+  }
+  return false;
+}
+
+/* Sides whose motion is given by extrapolation, so that the next step begins without its error. A spring beside such a joint shows the same
+ * motion: it counts for all couplings of the two subsystems. */
+static void find_prescribed(yoke_graph *g) {
+  for (int i = 0; i < 2 * g->n_wires; ++i) {
+    const graph_wire *joint = &g->wires[i / 2];
+    const int         side = i % 2, *ends = joint->wire.subsystem;
+    if (!prescribes(g, joint, side)) continue;
+    for (int k = 0; k < 2 * g->n_wires; ++k) {
+      const int *others = g->wires[k / 2].wire.subsystem, end = k % 2;
+      if (others[end] == ends[side] && others[1 - end] == ends[1 - side]) g->wires[k / 2].is_prescribed[end] = true;
+    }
+  }
+}
+
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
   g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
   g->channel_points = GRAPH_PAST; /* estimates look back further than the step */
+  find_prescribed(g);
   return compares ? take_comparison(g, ctx) : YOKE_OK;
 }
 
 yoke_status yoke_graph_monitor(yoke_graph *g, bool compares, yoke_context *ctx) {
   g->keeps_predicted = g->keeps_predicted || !compares;
   g->channel_points  = GRAPH_PAST;
+  find_prescribed(g);
   return compares ? take_comparison(g, ctx) : YOKE_OK;
 }
 
@@ -264,14 +287,6 @@ int yoke_graph_n_ports(const yoke_graph *g) {
   return 2 * g->n_wires + g->n_felt;
 }
 
-/* Is the motion of this side given by extrapolation, so that the next step begins without its error? */
-static bool is_prescribed(const yoke_graph *g, const graph_wire *wire, int side) {
-  for (int k = wire->first; k < wire->first + wire->n_channels; ++k) {
-    if (g->channels[k].info.enters[side] == YOKE_ENTRY_PRESCRIBED) return true;
-  }
-  return false;
-}
-
 void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) {
   const graph_felt      *felt = port < 2 * g->n_wires ? NULL : &g->felt[port - 2 * g->n_wires];
   const int              i = felt != NULL ? felt->wire : port / 2, side = felt != NULL ? 1 : port % 2;
@@ -289,7 +304,7 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
                                                    .is_felt     = felt != NULL,
                                                    .subsystem   = wire->wire.subsystem[side],
                                                    .can_repeat  = s->trial != NULL,
-                                                   .share       = felt == NULL && is_prescribed(g, wire, side) ? share_of_prescribed : 1.0};
+                                                   .share       = felt == NULL && wire->is_prescribed[side] ? share_of_prescribed : 1.0};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
 }
 

@@ -163,6 +163,7 @@ typedef struct graph_wire {
   bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
   bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
+  bool           is_prescribed[2];              /* the motion of this side, anew in every step (comparison.c) */
   int            n_sets;                        /* of conditions */
   double         share[YOKE_COUPLING_MAX_SETS]; /* of the correction of each solve in the mean; their sum is 1 */
   graph_observed observed;                      /* channel values */

@@ -35,7 +35,7 @@
 
 /* ---- bits ---- */
 
-enum { MAX_POINTS = 400 };
+enum { MAX_POINTS = 2000 };
 
 typedef struct track {
   int    n;
@@ -389,6 +389,15 @@ static void f9_the_first_step_of_a_joint_by_projection_counts(void **state) {
                0.3);
 }
 
+/* The joint prescribes the motion of the lower bar anew in every step; the spring beside it shows the same motion. */
+static void f33_a_spring_beside_a_kinematic_joint_adds_nothing_up(void **state) {
+  (void)state;
+  fits_between("cosimulation.scheme=explicit;cosimulation.order=1;cosimulation.couplings.formulation=kinematic;"
+               "cosimulation.couplings.prescribed=b;connections.aid={kind: torsion-spring, between: [upper, lower], "
+               "stiffness: 5, damping: 0.1}",
+               0.002, 0.3);
+}
+
 /* Error of a.x at the end of a long run, in rtol. */
 static double error_over(const char *step) {
   char sets[COSIM_TEXT];
@@ -542,6 +551,7 @@ int main(void) {
       cmocka_unit_test(errors_between_the_ends_of_steps_with_joints_count),
       cmocka_unit_test(f33_errors_inside_long_steps_cancel_at_their_ends),
       cmocka_unit_test(f9_the_first_step_of_a_joint_by_projection_counts),
+      cmocka_unit_test(f33_a_spring_beside_a_kinematic_joint_adds_nothing_up),
       cmocka_unit_test(a_subsystem_that_cannot_go_back_is_left_out_and_named),
       cmocka_unit_test(a_short_contact_is_seen),
       cmocka_unit_test(the_step_before_a_jump_of_a_load_is_not_judged_by_what_comes_behind),
