@@ -311,6 +311,12 @@ void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t 
   return piece;
 }
 
+const void *yoke_arena_share(yoke_arena *arena, const void *from, size_t bytes) {
+  const yoke_arena_source *source = &arena->source;
+  const void *shared = arena->has_failed || source->share == NULL ? NULL : source->share(source->user, from, bytes);
+  return shared != NULL ? shared : yoke_arena_copy(arena, from, 1, bytes);
+}
+
 char *yoke_arena_text(yoke_arena *arena, const char *text) {
   const size_t size  = strlen(text) + 1;
   char        *piece = take(arena, size, 1, 1);

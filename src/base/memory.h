@@ -50,6 +50,8 @@ typedef struct yoke_arena_block yoke_arena_block;
 typedef struct yoke_arena_source {
   void *(*allocate)(void *user, size_t bytes); /* NULL: malloc and the like */
   void (*release)(void *user, void *memory, size_t bytes);
+  /* A constant piece with these bytes, as long as `user`; NULL: there is none. NULL: nothing is shared. */
+  const void *(*share)(void *user, const void *from, size_t bytes);
   void *user;
   bool  is_pool; /* a pool (pool.h): gives zeros, and blocks of megabytes do not come from it */
 } yoke_arena_source;
@@ -68,6 +70,10 @@ yoke_arena yoke_arena_like(const yoke_arena *arena);
 void *yoke_arena_take(yoke_arena *arena, size_t count, size_t size);
 void *yoke_arena_copy(yoke_arena *arena, const void *from, size_t count, size_t size);
 char *yoke_arena_text(yoke_arena *arena, const char *text);
+
+/* A constant piece with these bytes, which nobody writes to: arenas of one pool (pool.h) share it with those that took equal bytes before, so that
+ * equal parts of a system read the same cache lines. Else a copy. */
+const void *yoke_arena_share(yoke_arena *arena, const void *from, size_t bytes);
 
 /* A piece with anything in it, in a block of its own: large scratch that is written before it is read. */
 void *yoke_arena_take_unset(yoke_arena *arena, size_t bytes);

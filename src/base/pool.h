@@ -5,7 +5,9 @@
  *
  * While a pool is open, arenas that are made with its context (yoke_arena_of) take their blocks from it, but for those of megabytes, which have
  * huge pages of their own. What was taken is given back when the pool is destroyed, behind all objects that took it. Once the pool is closed
- * such arenas may grow on any thread: new blocks come from malloc. */
+ * such arenas may grow on any thread: new blocks come from malloc.
+ *
+ * What equal parts have in common, and nobody changes, is there once (yoke_arena_share). */
 #ifndef YOKE_BASE_POOL_H
 #define YOKE_BASE_POOL_H
 

@@ -63,8 +63,7 @@ typedef struct auto_self {
   size_t work, u, q, v, fq, fv, gq, gv; /* scratch of the power iteration, behind that of the methods */
   size_t zq, zv;                        /* offsets of the power vector in the state */
 } auto_self;
-_Static_assert(offsetof(auto_self, explicit_method.options.first_step) <= 128,
-               "an explicit step reads two cache lines");
+_Static_assert(offsetof(auto_self, explicit_method.scratch_size) <= 64, "an explicit step reads one cache line");
 
 /* One cache line: every copy of a state takes it along. */
 typedef struct auto_own {
@@ -106,7 +105,7 @@ static yoke_integrator plan_method(const yoke_integrator *integrator, const yoke
                             .at           = integrator->at,
                             .options      = integrator->options,
                             .arena        = integrator->arena,
-                            .state_size   = integrator->at.own,
+                            .state_size   = integrator->at->own,
                             .scratch_size = integrator->equations->work_size};
   if (ops != &dopri5_ops && ops != &dop853_ops) method.options.first_step = 0;
   return method;
@@ -209,8 +208,8 @@ static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
     const bool use_radau = o->rtol < 1e-9 || n <= RADAU_SYSTEM;
     self->has_implicit   = true;
     YOKE_TRY(plan_implicit(ctx, integrator, use_radau));
-    explicit_rk_watch_stiffness(&self->explicit_method);
-    if (self->has_short) explicit_rk_watch_stiffness(&self->short_method);
+    YOKE_TRY(explicit_rk_watch_stiffness(ctx, &self->explicit_method));
+    if (self->has_short) YOKE_TRY(explicit_rk_watch_stiffness(ctx, &self->short_method));
     set_prices(self, use_radau, n);
   }
   lay_out(self, integrator);
@@ -307,7 +306,7 @@ static double window_cost(const auto_self *self, const yoke_integrator_state *st
 static yoke_status switch_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                  const yoke_signal *u, int method) {
   const auto_self *self = integrator->self;
-  const size_t     head = integrator->at.own, tail = self->tail;
+  const size_t     head = integrator->at->own, tail = self->tail;
   for (int i = 0; i < 2; ++i) yoke_factor_release(&state->factor[i]);
   const auto_own before       = *own_of(integrator, state);
   auto_own      *own          = own_of(integrator, state);
@@ -419,8 +418,8 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
   if (wanted) YOKE_TRY(turn(integrator, scratch, state, u, wanted - 1, ctx));
 
   const yoke_integrator *method = at_work(integrator, state);
-  const bool  may_turn          = state->method != IMPLICIT && self->has_implicit && !(method->options.fixed_step > 0);
-  yoke_status status            = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
+  const bool  may_turn = state->method != IMPLICIT && self->has_implicit && !(integrator->options.fixed_step > 0);
+  yoke_status status   = method->ops->step(method, scratch, state, u, t_limit, may_turn ? NULL : ctx);
   if (may_turn && (status == YOKE_E_STEP_TOO_SMALL || status == YOKE_E_UNSTABLE)) {
     own_of(integrator, state)->is_forced = 1;
     YOKE_TRY(turn(integrator, scratch, state, u, IMPLICIT, ctx));

@@ -15,16 +15,17 @@ typedef struct rk_row {
   int16_t n, at; /* terms, and where they start in the lists of rk_self */
 } rk_row;
 
-/* What an ordinary step reads comes first: of many small subsystems every cache line counts. What follows from the tableau alone is not
- * repeated here. */
+/* Integrators of equal layout and options share it (yoke_arena_share): of many small subsystems every cache line counts. What follows from the
+ * tableau alone is not repeated here. */
 typedef struct rk_self {
   const rk_tableau *tableau;
   bool              nystroem;    /* fused stages, only accelerations are stored */
   bool              watch;       /* estimate stiffness */
   int               check_every; /* steps from one estimate to the next */
   double            suspect_bound;
-  int               n_stages; /* with those of dense output */
-  int               n_terms;  /* of all rows */
+  double            fixed_step, max_step, rtol, atol; /* of the options */
+  int               n_stages;                         /* with those of dense output */
+  int               n_terms;                          /* of all rows */
   /* offsets in the scratch */
   size_t            work, u, q_stage, v_stage, temp;
   size_t            k, k_v, k_next; /* k_q of stage 1; from a k_q to its k_v, and to the k_q of the next stage */
@@ -40,16 +41,19 @@ typedef struct rk_self {
   rk_row            stage[RK_MAX_STAGES];
   rk_row            error, error3;
   rk_row            dense[RK_MAX_DENSE];
-  uint8_t          *j; /* [n_terms] stage */
-  double           *w; /* of a row: w [n], wbar [n] */
+  size_t            most; /* terms that there is room for */
+  double terms[]; /* of a row: w [n], wbar [n], for all of them; behind [2 most] of these the stages, bytes [most] */
 } rk_self;
-_Static_assert(offsetof(rk_self, lambda) <= 128, "an ordinary step reads two cache lines");
+
+static size_t self_size(size_t most) {
+  return sizeof(rk_self) + most * (2 * sizeof(double) + sizeof(uint8_t));
+}
 
 static const uint8_t *row_j(const rk_self *self, const rk_row *row) {
-  return self->j + row->at;
+  return (const uint8_t *)(self->terms + 2 * self->most) + row->at;
 }
 static const double *row_w(const rk_self *self, const rk_row *row) {
-  return self->w + 2 * (size_t)row->at;
+  return self->terms + 2 * (size_t)row->at;
 }
 static const double *row_wbar(const rk_self *self, const rk_row *row) {
   return row_w(self, row) + row->n;
@@ -105,11 +109,13 @@ static void bar(const rk_tableau *tab, int n, const double *w, double *wbar) {
 
 /* A row of the n stages of `list`. */
 static void add_row(rk_self *self, int n, const int *list, const double *w, const double *wbar, rk_row *row) {
-  *row = (rk_row){.n = (int16_t)n, .at = (int16_t)self->n_terms};
+  double *const  to = self->terms + 2 * (size_t)self->n_terms;
+  uint8_t *const j  = (uint8_t *)(self->terms + 2 * self->most) + self->n_terms;
+  *row              = (rk_row){.n = (int16_t)n, .at = (int16_t)self->n_terms};
   for (int i = 0; i < n; ++i) {
-    self->j[row->at + i]         = (uint8_t)list[i];
-    self->w[2 * row->at + i]     = w[list[i]];
-    self->w[2 * row->at + n + i] = wbar[list[i]];
+    j[i]      = (uint8_t)list[i];
+    to[i]     = w[list[i]];
+    to[n + i] = wbar[list[i]];
   }
   self->n_terms += n;
 }
@@ -168,44 +174,58 @@ static void lay_out(rk_self *self, yoke_integrator *integrator) {
   size = 0;
   (void)explicit_reserve(&size, sizeof(rk_own));
   self->qdot             = yoke_array_reserve(&size, nqd);
-  self->size_plain       = integrator->at.own + size;
+  self->size_plain       = integrator->at->own + size;
   self->start            = explicit_reserve(&size, start_size);
-  self->size_cubic       = integrator->at.own + size;
+  self->size_cubic       = integrator->at->own + size;
   self->d_next           = pair(e->nq, e->nv, &self->d_v);
   self->d                = explicit_reserve(&size, (size_t)self->tableau->n_dense * self->d_next);
-  integrator->state_size = integrator->at.own + size;
+  integrator->state_size = integrator->at->own + size;
+}
+
+/* Takes `self`, which is complete. */
+static yoke_status keep_self(yoke_context *ctx, yoke_integrator *integrator, rk_self *self) {
+  const void *shared = yoke_arena_share(integrator->arena, self, self_size(self->most));
+  free(self);
+  if (shared == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
+  integrator->self = (void *)(uintptr_t)shared; /* only read from now on */
+  return YOKE_OK;
 }
 
 yoke_status explicit_rk_create(yoke_context *ctx, yoke_integrator *integrator, const rk_tableau *tableau) {
   const int    n_stages = tableau->s + 1 + tableau->n_extra, s = tableau->s;
   const size_t most = most_terms(tableau, n_stages);
-  rk_self     *self =
-      yoke_arena_take(integrator->arena, 1, sizeof *self + 2 * most * sizeof(double) + most * sizeof(uint8_t));
+  rk_self     *self = yoke_allocate(1, self_size(most));
   if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
   const yoke_equations *e = integrator->equations;
-  integrator->self        = self;
+  self->most              = most;
   self->tableau           = tableau;
+  self->fixed_step        = integrator->options.fixed_step;
+  self->max_step          = integrator->options.max_step;
+  self->rtol              = integrator->options.rtol;
+  self->atol              = integrator->options.atol;
   self->nystroem          = e->is_second_order && e->ops->stage != NULL && e->ng + e->n_norms == 0;
   self->n_stages          = n_stages;
-  self->w                 = (double *)(self + 1);
-  self->j                 = (uint8_t *)(self->w + 2 * most);
 
   for (int i = 1; i < n_stages; ++i) make_row(self, i, tableau->A[i], &self->stage[i]);
   make_row(self, s + 1, tableau->e, &self->error);
   if (tableau->has_second) make_row(self, s + 1, tableau->e3, &self->error3);
   for (int m = 0; m < tableau->n_dense; ++m) make_row(self, n_stages, tableau->D[m], &self->dense[m]);
   lay_out(self, integrator);
-  return YOKE_OK;
+  return keep_self(ctx, integrator, self);
 }
 
-void explicit_rk_watch_stiffness(yoke_integrator *integrator) {
-  rk_self *self     = integrator->self;
+yoke_status explicit_rk_watch_stiffness(yoke_context *ctx, yoke_integrator *integrator) {
+  const rk_self *before = integrator->self;
+  rk_self       *self   = yoke_allocate(1, self_size(before->most));
+  if (self == NULL) return yoke_out_of_memory(ctx, "solver '%s'", integrator->ops->name);
+  memcpy(self, before, self_size(before->most));
   self->watch       = true;
   self->check_every = integrator->equations->nv < 256 ? 1 : 8; /* large: an estimate costs as much as a stage */
   /* A fixed step does not follow stability: it is unstable or it is not. Fused evaluations are so cheap that other methods have to be
    * more than suspected to be better. */
-  const bool is_sure  = integrator->options.fixed_step > 0 || self->nystroem;
+  const bool is_sure  = self->fixed_step > 0 || self->nystroem;
   self->suspect_bound = is_sure ? self->tableau->stiff_bound : self->tableau->suspect_bound;
+  return keep_self(ctx, integrator, self);
 }
 
 static void view(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state, const yoke_signal *u,
@@ -366,11 +386,10 @@ static void describe_fused(const rk_view *x, int i, double h, double t_new, cons
 
 /* Fused stages first .. last; the one at the new point (stage s) also gives the new values and the error. */
 static yoke_status run_fused(const rk_view *x, int first, int last, double h, double t_new, double *error_sum) {
-  const yoke_equations          *e    = x->integrator->equations;
-  const rk_self                 *self = x->self;
-  const yoke_integrator_options *o    = &x->integrator->options;
-  const int                      s = self->tableau->s, n = last - first + 1;
-  yoke_stage                     stages[RK_MAX_STAGES];
+  const yoke_equations *e    = x->integrator->equations;
+  const rk_self        *self = x->self;
+  const int             s = self->tableau->s, n = last - first + 1;
+  yoke_stage            stages[RK_MAX_STAGES];
   for (int i = first; i <= last; ++i) {
     yoke_stage *g = &stages[i - first];
     describe_fused(x, i, h, t_new, i > first ? g - 1 : NULL, g);
@@ -379,8 +398,8 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
       g->V_out = x->v_new;
       g->e     = self->tableau->e;
       g->ebar  = self->tableau->ebar;
-      g->atol  = o->atol;
-      g->rtol  = o->rtol;
+      g->atol  = self->atol;
+      g->rtol  = self->rtol;
     } else if (i == s - 1 && is_check_due(x)) { /* for the estimate of stiffness */
       g->X_out = x->q_stage;
       g->V_out = x->v_stage;
@@ -402,15 +421,15 @@ static double mean_error(const rk_view *x, double sum) {
 }
 
 static double error_sum(const rk_view *x, const rk_row *row, double h) {
-  const yoke_integrator_options *o      = &x->integrator->options;
-  double                         sum[2] = {0}, error[BLOCK];
+  const rk_self *self   = x->self;
+  double         sum[2] = {0}, error[BLOCK];
   for (int is_q = 0; is_q <= 1; ++is_q) {
     const int     n  = is_q ? explicit_n_q(x->integrator->equations) : x->integrator->equations->nv;
     const double *y0 = is_q ? x->q : x->v, *y1 = is_q ? x->q_new : x->v_new;
     for (int i = 0; i < n; i += BLOCK) {
       const int m = block_length(n, i);
       combine_range(x, row, h, false, is_q, i, m, error);
-      sum[is_q] += explicit_error_sum(m, error, y0 + i, y1 + i, o->atol, o->rtol);
+      sum[is_q] += explicit_error_sum(m, error, y0 + i, y1 + i, self->atol, self->rtol);
     }
   }
   return sum[1] + sum[0];
@@ -556,7 +575,7 @@ static double next_step(const rk_view *x, double proposal, double h_try, double 
   }
   if (h_try >= proposal) x->own->err_old = fmax(err, 1e-4);
   x->own->after_reject = 0;
-  if (x->integrator->options.max_step > 0) h = fmin(h, x->integrator->options.max_step);
+  if (x->self->max_step > 0) h = fmin(h, x->self->max_step);
   return h;
 }
 
@@ -571,11 +590,12 @@ static bool may_bridge(const rk_view *x, double h) {
 yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                              const yoke_signal *u, double t_limit, yoke_context *ctx) {
   rk_view           x;
-  const rk_tableau *tab      = ((const rk_self *)integrator->self)->tableau;
-  const bool        is_fixed = integrator->options.fixed_step > 0;
+  const rk_self    *self     = integrator->self;
+  const rk_tableau *tab      = self->tableau;
+  const bool        is_fixed = self->fixed_step > 0;
   const double      t_left = t_limit - state->t, h_min = explicit_smallest_step(state->t, t_limit);
-  const double      rtol      = integrator->options.rtol;
-  double            h         = is_fixed ? integrator->options.fixed_step : state->h;
+  const double      rtol      = self->rtol;
+  double            h         = is_fixed ? self->fixed_step : state->h;
   double            loose     = 1; /* error that may be / error that the user allows */
   int               n_bridges = 0;
   state->order                = tab->order;
@@ -613,7 +633,7 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
       ++n_bridges;
       loose = bridge.rtol / rtol;
       h     = bridge.share * x.own->h_usual;
-      if (integrator->options.max_step > 0) h = fmin(h, integrator->options.max_step);
+      if (self->max_step > 0) h = fmin(h, self->max_step);
     }
     if (is_fixed || h < h_min) {
       undo_step(&x);

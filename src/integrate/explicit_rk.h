@@ -52,10 +52,10 @@ bool        explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_i
 
 /* For `auto`: from now on (before states are made) estimate h rho after accepted steps. suspects: so many steps of late, less
  * those that were clearly limited by their accuracy, may have been limited by stability. */
-void   explicit_rk_watch_stiffness(yoke_integrator *integrator);
-int    explicit_rk_suspects(const yoke_integrator *integrator, const yoke_integrator_state *state);
-double explicit_rk_stiff_bound(const yoke_integrator *integrator);
-int    explicit_rk_n_stages(const yoke_integrator *integrator); /* evaluations per step */
-bool   explicit_rk_is_fused(const yoke_integrator *integrator);
+yoke_status explicit_rk_watch_stiffness(yoke_context *ctx, yoke_integrator *integrator);
+int         explicit_rk_suspects(const yoke_integrator *integrator, const yoke_integrator_state *state);
+double      explicit_rk_stiff_bound(const yoke_integrator *integrator);
+int         explicit_rk_n_stages(const yoke_integrator *integrator); /* evaluations per step */
+bool        explicit_rk_is_fused(const yoke_integrator *integrator);
 
 #endif

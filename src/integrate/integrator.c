@@ -87,23 +87,23 @@ static void *part(const yoke_integrator_state *state, size_t offset) {
 }
 
 double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at.q);
+  return part(state, integrator->at->q);
 }
 
 double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at.v);
+  return part(state, integrator->at->v);
 }
 
 double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at.a);
+  return part(state, integrator->at->a);
 }
 
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at.lambda);
+  return part(state, integrator->at->lambda);
 }
 
 void *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at.own);
+  return part(state, integrator->at->own);
 }
 
 size_t yoke_integrator_used(const yoke_integrator *integrator, const yoke_integrator_state *state) {
@@ -172,9 +172,11 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   YOKE_TRY(check_options(ctx, name, &o));
   YOKE_TRY(yoke_context_go_on(ctx));
 
-  yoke_arena       arena      = yoke_arena_of(ctx);
-  yoke_integrator *integrator = yoke_arena_take(&arena, 1, sizeof *integrator);
-  yoke_arena      *own        = yoke_arena_take(&arena, 1, sizeof *own);
+  yoke_arena               arena      = yoke_arena_of(ctx);
+  yoke_integrator         *integrator = yoke_arena_take(&arena, 1, sizeof *integrator);
+  yoke_arena              *own        = yoke_arena_take(&arena, 1, sizeof *own);
+  const yoke_state_places  places     = state_places(equations);
+  const yoke_state_places *at         = yoke_arena_share(&arena, &places, sizeof places);
   if (arena.has_failed) {
     yoke_arena_free(&arena);
     return yoke_out_of_memory(ctx, "solver '%s'", name);
@@ -183,9 +185,9 @@ yoke_status yoke_integrator_create(yoke_context *ctx, const char *name, const yo
   integrator->arena        = own;
   integrator->ops          = ops;
   integrator->equations    = equations;
-  integrator->at           = state_places(equations);
+  integrator->at           = at;
   integrator->options      = o;
-  integrator->state_size   = integrator->at.own;
+  integrator->state_size   = integrator->at->own;
   integrator->scratch_size = equations->work_size;
   const yoke_status status = ops->create(ctx, integrator);
   if (status != YOKE_OK) {
@@ -325,7 +327,7 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
   memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
   memset(state, 0, sizeof *state);
-  const size_t rest = integrator->at.a, tail = yoke_integrator_tail(integrator);
+  const size_t rest = integrator->at->a, tail = yoke_integrator_tail(integrator);
   memset((char *)state + rest, 0, yoke_integrator_fresh(integrator) - rest);
   memset((char *)state + tail, 0, integrator->state_size - tail);
 

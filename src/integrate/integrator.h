@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "model/equations.h"
 #include <yoke/signal.h>
+#include <stddef.h>
 
 /* Head of every state. Arrays live in the same block behind it; use the accessors below. */
 typedef struct yoke_integrator_state {
@@ -40,8 +41,8 @@ typedef struct yoke_integrator_state {
 } yoke_integrator_state;
 
 typedef struct yoke_integrator_options {
-  double           rtol, atol; /* 1e-8, 1e-10 */
   double           fixed_step; /* > 0: no error control, this step (the last one before a stop may be shorter) */
+  double           rtol, atol; /* 1e-8, 1e-10 */
   double           max_step;   /* 0: no limit */
   double           first_step; /* 0: chosen */
   int              max_order;  /* abm, bdf; 0: the method's own. With fixed_step: the order to use once started up */
@@ -128,12 +129,14 @@ struct yoke_integrator {
   const yoke_integrator_ops *ops;
   const yoke_equations      *equations;
   void                      *self;         /* constant data of the method */
+  const yoke_state_places   *at;           /* shared with equal ones */
   size_t                     state_size;   /* bytes, set by create: yoke_integrator_state, then the method's own */
   size_t                     scratch_size; /* bytes, set by create: at least equations->work_size */
-  yoke_state_places          at;
   yoke_integrator_options    options;
   yoke_arena                *arena; /* of the integrator and what its method takes from it; freed behind `destroy` */
 };
+
+_Static_assert(offsetof(struct yoke_integrator, options.rtol) <= 64, "a step reads one cache line");
 
 /* Lays arrays of n numbers out one behind the other: returns the offset [bytes] of the new one and adds it to *size. Long ones have cache
  * lines of their own; short ones share them, because of many small subsystems every line counts. */
