@@ -43,10 +43,14 @@ static void release(void *user, void *memory, size_t bytes) {
   if (!block->is_of_pool) free(block);
 }
 
-/* FNV-1a */
-static size_t place_of(const unsigned char *bytes, size_t size) {
+/* FNV-1a, by words */
+static size_t place_of(const char *bytes, size_t size) {
   uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < size; ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
+  for (size_t i = 0; i < size; i += sizeof hash) {
+    uint64_t word = 0;
+    memcpy(&word, bytes + i, size - i < sizeof word ? size - i : sizeof word);
+    hash = (hash ^ word) * 1099511628211u;
+  }
   return (size_t)((hash ^ hash >> 32) % PLACES);
 }
 

@@ -177,6 +177,7 @@ typedef struct yoke_equations_ops {
   double (*next_break)(const void *self, double t);
 } yoke_equations_ops;
 
+/* What every step reads comes first. */
 struct yoke_equations {
   const yoke_equations_ops *ops;
   void                     *self; /* constant */
@@ -186,14 +187,14 @@ struct yoke_equations {
   int                       n_guided;        /* rows met by accelerations alone, see above */
   bool                      is_second_order; /* q' = v exactly, nq == nv, ng == 0 */
   bool                      feels; /* f depends on v' or lambda too; the right-hand side of GGL does not know v' then */
-  bool   drifts;                /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
-  double load_cost;             /* fused: of all loads, over that of all else in an evaluation */
-  size_t work_size;             /* bytes */
-  size_t motion_size;           /* bytes of ops->motion_factor */
-  void  *owner;                 /* what else lives as long as these equations; NULL: nothing */
-  void (*release)(void *owner); /* called after ops->destroy */
-  const yoke_switches *switches; /* of the loads; borrowed from the owner or self. NULL: none */
-  yoke_lockstep       *helpers;  /* threads that help inside (`sweep`); borrowed. NULL: none */
+  bool                 drifts; /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
+  const yoke_switches *switches;    /* of the loads; borrowed from the owner or self. NULL: none */
+  yoke_lockstep       *helpers;     /* threads that help inside (`sweep`); borrowed. NULL: none */
+  double               load_cost;   /* fused: of all loads, over that of all else in an evaluation */
+  size_t               work_size;   /* bytes */
+  size_t               motion_size; /* bytes of ops->motion_factor */
+  void                *owner;       /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner);     /* called after ops->destroy */
 };
 
 /* Length of arrays of multipliers. */

@@ -20,10 +20,10 @@ static const double most_open = 1e-4; /* rows that are left out: lengths of the 
 /* Do the inputs at t differ from those that the state has seen? Rounding differences do not count; those of a rate are the larger the
  * shorter the step is that it was formed over. */
 static bool inputs_jump(const native *n, void *scratch, const void *state, const yoke_signal *u, double t) {
-  const double *seen = native_doubles(state, n->at_u), *seen_rate = native_doubles(state, n->at_rate);
-  const double *size = native_doubles(state, n->at_size), *size_rate = native_doubles(state, n->at_size_rate);
+  const double *seen = native_doubles(state, n->at->u), *seen_rate = native_doubles(state, n->at->rate);
+  const double *size = native_doubles(state, n->at->size), *size_rate = native_doubles(state, n->at->size_rate);
   const double  H   = u->t[u->n_pieces] - u->t[0];
-  double       *now = native_doubles(scratch, n->at_left);
+  double       *now = native_doubles(scratch, n->at->left);
   yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 0, now);
   for (int i = 0; i < n->equations.nu; ++i) {
     if (yoke_is_jump(seen[i], now[i], size[i])) return true;
@@ -36,8 +36,8 @@ static bool inputs_jump(const native *n, void *scratch, const void *state, const
 }
 
 void native_remember_inputs(const native *n, void *state, const yoke_signal *u, double t, yoke_side side) {
-  double *seen = native_doubles(state, n->at_u), *seen_rate = native_doubles(state, n->at_rate);
-  double *size = native_doubles(state, n->at_size), *size_rate = native_doubles(state, n->at_size_rate);
+  double *seen = native_doubles(state, n->at->u), *seen_rate = native_doubles(state, n->at->rate);
+  double *size = native_doubles(state, n->at->size), *size_rate = native_doubles(state, n->at->size_rate);
   if (n->equations.nu == 0) return;
   yoke_signal_value(u, t, side, 0, seen);
   yoke_signal_value(u, t, side, 1, seen_rate);
@@ -54,7 +54,7 @@ void native_remember_inputs(const native *n, void *state, const yoke_signal *u, 
 static yoke_status check_loop(const yoke_subsystem *subsystem, void *scratch, double t, const yoke_signal *u,
                               yoke_context *ctx) {
   const native *n         = subsystem->self;
-  double       *now       = native_doubles(scratch, n->at_left);
+  double       *now       = native_doubles(scratch, n->at->left);
   char          text[900] = "";
   if (n->equations.nu > 0) yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 0, now);
   const yoke_status status =
@@ -68,7 +68,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
                                 const yoke_signal *u, yoke_context *ctx) {
   const native *n = subsystem->self;
   YOKE_TRY(check_loop(subsystem, scratch, t, u, ctx));
-  memset((char *)state + n->at_u, 0, subsystem->state_size - n->at_u);
+  memset((char *)state + n->at->u, 0, subsystem->state_size - n->at->u);
   native_begin_pauses(n, state, t);
   const yoke_status status = yoke_integrator_start(n->integrator, scratch, state, t, n->q_start, n->v_start, u, ctx);
   if (status != YOKE_OK) return yoke_fail(ctx, status, "subsystem '%s' cannot start at t = %.9g s", subsystem->name, t);
@@ -144,7 +144,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
   if (n->is_loose) YOKE_TRY(watch_left_out(subsystem, head, ctx));
   if (!n->is_prescribed) return YOKE_OK;
   /* Shown is what the equations have seen; to them it makes no difference. */
-  status = yoke_multibody_prescribe(n->mb, scratch, head->t, native_doubles(state, n->at_u),
+  status = yoke_multibody_prescribe(n->mb, scratch, head->t, native_doubles(state, n->at->u),
                                     yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head));
   if (status == YOKE_OK) return YOKE_OK;
   return yoke_fail(ctx, status, "subsystem '%s': its bodies cannot follow the motion prescribed at t = %.9g s",
@@ -154,7 +154,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
 static yoke_status native_copy(const yoke_subsystem *subsystem, void *dst, const void *src) {
   const native *n = subsystem->self;
   yoke_integrator_copy(n->integrator, dst, src);
-  memcpy((char *)dst + n->at_u, (const char *)src + n->at_u, subsystem->state_size - n->at_u);
+  memcpy((char *)dst + n->at->u, (const char *)src + n->at->u, subsystem->state_size - n->at->u);
   return YOKE_OK;
 }
 
@@ -168,30 +168,30 @@ static void native_clear(const yoke_subsystem *subsystem, void *block) {
 static yoke_status native_pack(const yoke_subsystem *subsystem, const void *state, yoke_pack *out, yoke_context *ctx) {
   const native *n = subsystem->self;
   yoke_pack_tag(out, "native");
-  yoke_pack_block(out, subsystem->state_size - n->at_u, (const char *)state + n->at_u);
+  yoke_pack_block(out, subsystem->state_size - n->at->u, (const char *)state + n->at->u);
   return yoke_integrator_pack(n->integrator, state, out, ctx);
 }
 
 static yoke_status native_unpack(const yoke_subsystem *subsystem, void *scratch, yoke_unpack *in, void *state,
                                  yoke_context *ctx) {
   const native *n    = subsystem->self;
-  const size_t  size = subsystem->state_size - n->at_u;
+  const size_t  size = subsystem->state_size - n->at->u;
   (void)scratch;
   yoke_unpack_tag(in, "native");
   const void *rest = yoke_unpack_block(in, size);
-  if (rest != NULL && !native_found_is_sound(n, (const char *)rest + (n->at_found - n->at_u)))
+  if (rest != NULL && !native_found_is_sound(n, (const char *)rest + (n->at->found - n->at->u)))
     yoke_unpack_refuse(in, "events that no step has found");
-  if (rest != NULL && !native_jump_is_sound(n, (const char *)rest + (n->at_jump_next - n->at_u)))
+  if (rest != NULL && !native_jump_is_sound(n, (const char *)rest + (n->at->jump_next - n->at->u)))
     yoke_unpack_refuse(in, "a jump that the model does not have");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   YOKE_TRY(yoke_integrator_unpack(n->integrator, in, state, ctx));
-  memcpy((char *)state + n->at_u, rest, size);
+  memcpy((char *)state + n->at->u, rest, size);
   return YOKE_OK;
 }
 
 static void native_accept(const yoke_subsystem *subsystem, void *state) {
   const native *n = subsystem->self;
-  memcpy(native_doubles(state, n->at_base), yoke_integrator_q(n->integrator, state) + n->i_integral,
+  memcpy(native_doubles(state, n->at->base), yoke_integrator_q(n->integrator, state) + n->i_integral,
          (size_t)n->n_integrals * sizeof(double));
 }
 
@@ -279,65 +279,65 @@ static int most_set(const yoke_model *model) {
   return most;
 }
 
-static void lay_out_jumps(native *n, yoke_subsystem *s) {
+static void lay_out_jumps(const native *n, yoke_subsystem *s, native_places *at) {
   const int n_jumps = yoke_multibody_n_jumps(n->mb);
   if (!n->holds_jumps) return;
-  n->at_jump      = reserve(&s->scratch_size, 6 * n_jumps);
-  n->at_change    = reserve(&s->scratch_size, n_jumps);
+  at->jump        = reserve(&s->scratch_size, 6 * n_jumps);
+  at->change      = reserve(&s->scratch_size, n_jumps);
   s->scratch_size = whole_lines(s->scratch_size);
-  n->at_spare     = s->scratch_size;
+  at->spare       = s->scratch_size;
   s->scratch_size += whole_lines(n->integrator->state_size);
 }
 
-static void lay_out(native *n, yoke_subsystem *s) {
+static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   const yoke_equations *e = &n->equations;
   s->state_size           = n->integrator->state_size;
-  n->at_u                 = reserve_packed(&s->state_size, e->nu);
-  n->at_rate              = reserve_packed(&s->state_size, e->nu);
-  n->at_size              = reserve_packed(&s->state_size, e->nu);
-  n->at_size_rate         = reserve_packed(&s->state_size, e->nu);
-  n->at_base              = reserve_packed(&s->state_size, n->n_integrals);
-  n->at_old               = reserve_packed(&s->state_size, e->n_events);
-  n->at_dead              = reserve_packed(&s->state_size, e->n_events);
-  n->at_most              = reserve_packed(&s->state_size, e->n_events);
-  n->at_since             = reserve_packed(&s->state_size, e->n_events);
-  n->at_pause             = reserve_packed(&s->state_size, 3 * e->n_events);
+  at->u                   = reserve_packed(&s->state_size, e->nu);
+  at->rate                = reserve_packed(&s->state_size, e->nu);
+  at->size                = reserve_packed(&s->state_size, e->nu);
+  at->size_rate           = reserve_packed(&s->state_size, e->nu);
+  at->base                = reserve_packed(&s->state_size, n->n_integrals);
+  at->old                 = reserve_packed(&s->state_size, e->n_events);
+  at->dead                = reserve_packed(&s->state_size, e->n_events);
+  at->most                = reserve_packed(&s->state_size, e->n_events);
+  at->since               = reserve_packed(&s->state_size, e->n_events);
+  at->pause               = reserve_packed(&s->state_size, 3 * e->n_events);
   const size_t found      = sizeof(native_found) + (YOKE_MAX_FOUND + (size_t)e->n_events) * sizeof(yoke_found_event);
-  n->at_found             = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
+  at->found               = reserve_packed(&s->state_size, e->n_events > 0 ? (int)(found / sizeof(double)) + 1 : 0);
   const int n_jumps       = n->holds_jumps ? yoke_multibody_n_jumps(n->mb) : 0;
-  n->at_jump_most         = reserve_packed(&s->state_size, n_jumps);
-  n->at_jump_since        = reserve_packed(&s->state_size, n_jumps);
-  n->at_jump_pause        = reserve_packed(&s->state_size, 3 * n_jumps);
-  n->at_jump_next         = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
+  at->jump_most           = reserve_packed(&s->state_size, n_jumps);
+  at->jump_since          = reserve_packed(&s->state_size, n_jumps);
+  at->jump_pause          = reserve_packed(&s->state_size, 3 * n_jumps);
+  at->jump_next           = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
   s->state_size           = whole_lines(s->state_size);
   s->state_rest           = n->integrator->state_size - yoke_integrator_fresh(n->integrator);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
-  n->at_left              = reserve(&s->scratch_size, e->nu);
-  n->at_a                 = reserve(&s->scratch_size, e->nv);
-  n->at_a2                = reserve(&s->scratch_size, e->nv);
-  n->at_lambda            = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_lambda_0          = reserve(&s->scratch_size, yoke_n_multipliers(e));
-  n->at_terms             = reserve(&s->scratch_size, s->ny);
-  n->at_g                 = reserve(&s->scratch_size, e->ng);
-  n->at_q                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
-  n->at_v                 = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
-  n->at_variables         = reserve(&s->scratch_size, e->n_events > 0 ? yoke_multibody_n_variables(n->mb) : 0);
-  n->at_set               = reserve(&s->scratch_size, most_set(n->model));
-  n->at_seen              = reserve(&s->scratch_size, e->n_events > 0 && n->events_see_inputs ? 2 * e->nu : 0);
-  n->at_now               = reserve(&s->scratch_size, e->n_events);
-  n->at_before            = reserve(&s->scratch_size, e->n_events);
-  n->at_time              = reserve(&s->scratch_size, e->n_events);
-  n->at_look_q            = reserve(&s->scratch_size, e->nq);
-  n->at_look_v            = reserve(&s->scratch_size, e->nv);
-  n->at_look_y            = reserve(&s->scratch_size, s->ny);
-  lay_out_jumps(n, s);
+  at->left                = reserve(&s->scratch_size, e->nu);
+  at->a                   = reserve(&s->scratch_size, e->nv);
+  at->a2                  = reserve(&s->scratch_size, e->nv);
+  at->lambda              = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  at->lambda_0            = reserve(&s->scratch_size, yoke_n_multipliers(e));
+  at->terms               = reserve(&s->scratch_size, s->ny);
+  at->g                   = reserve(&s->scratch_size, e->ng);
+  at->q                   = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nq : 0);
+  at->v                   = reserve(&s->scratch_size, n->is_prescribed || n->has_image ? e->nv : 0);
+  at->variables           = reserve(&s->scratch_size, e->n_events > 0 ? yoke_multibody_n_variables(n->mb) : 0);
+  at->set                 = reserve(&s->scratch_size, most_set(n->model));
+  at->seen                = reserve(&s->scratch_size, e->n_events > 0 && n->events_see_inputs ? 2 * e->nu : 0);
+  at->now                 = reserve(&s->scratch_size, e->n_events);
+  at->before              = reserve(&s->scratch_size, e->n_events);
+  at->time                = reserve(&s->scratch_size, e->n_events);
+  at->look_q              = reserve(&s->scratch_size, e->nq);
+  at->look_v              = reserve(&s->scratch_size, e->nv);
+  at->look_y              = reserve(&s->scratch_size, s->ny);
+  lay_out_jumps(n, s, at);
   if (n->dae == NULL) return;
-  n->at_x       = reserve(&s->scratch_size, n->dae->nx);
-  n->at_B       = reserve(&s->scratch_size, n->dae->input_pattern->nnz);
-  n->at_factor  = reserve(&s->scratch_size, (int)(e->motion_size / sizeof(double)));
-  n->at_da      = reserve(&s->scratch_size, e->nv * e->nu);
-  n->at_dlambda = reserve(&s->scratch_size, yoke_n_multipliers(e) * e->nu);
-  n->at_dy      = reserve(&s->scratch_size, s->ny * e->nu);
+  at->x       = reserve(&s->scratch_size, n->dae->nx);
+  at->B       = reserve(&s->scratch_size, n->dae->input_pattern->nnz);
+  at->factor  = reserve(&s->scratch_size, (int)(e->motion_size / sizeof(double)));
+  at->da      = reserve(&s->scratch_size, e->nv * e->nu);
+  at->dlambda = reserve(&s->scratch_size, yoke_n_multipliers(e) * e->nu);
+  at->dy      = reserve(&s->scratch_size, s->ny * e->nu);
 }
 
 static void set_port(native *n, const yoke_native_def *def, int k) {
@@ -355,15 +355,24 @@ static void set_port(native *n, const yoke_native_def *def, int k) {
   n->needs_accelerations = true;
 }
 
-static void set_lines(native *n) {
-  for (int k = 0; k < n->n_ports; ++k) {
-    const yoke_port *port = &n->ports[k];
-    n->lines[k].y_at      = port->y_at;
-    if (port->shape != &yoke_shape_line || !yoke_multibody_line_port(n->mb, k, &n->lines[k].port)) {
-      n->lines = NULL;
-      return;
-    }
+/* n->lines, which equal subsystems share. */
+static yoke_status set_lines(yoke_context *ctx, native *n, yoke_subsystem *s) {
+  native_line *lines    = yoke_allocate((size_t)n->n_ports + 1, sizeof *lines);
+  bool         are_such = true;
+  if (lines == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", s->name);
+  for (int k = 0; are_such && k < n->n_ports; ++k) {
+    yoke_line_port port = {0};
+    are_such            = n->ports[k].shape == &yoke_shape_line && yoke_multibody_line_port(n->mb, k, &port);
+    /* one by one, so that the bytes between them stay 0 */
+    lines[k].port.iq         = port.iq;
+    lines[k].port.iv         = port.iv;
+    lines[k].port.i_integral = port.i_integral;
+    lines[k].port.origin     = port.origin;
+    lines[k].y_at            = n->ports[k].y_at;
   }
+  if (are_such) n->lines = yoke_arena_share(&s->arena, lines, ((size_t)n->n_ports + 1) * sizeof *lines);
+  free(lines);
+  return yoke_arena_check(&s->arena, ctx, "subsystem '%s'", s->name);
 }
 
 static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def) {
@@ -380,9 +389,8 @@ static yoke_status set_ports(yoke_context *ctx, native *n, yoke_subsystem *s, co
     s->ny += n->ports[k].n_y;
   }
   n->needs_accelerations = n->needs_accelerations || n->shown.accelerations;
-  set_lines(n);
-  n->i_integral = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
-  return YOKE_OK;
+  n->i_integral          = n->equations.nq - n->equations.n_quadratures; /* the first quadratures */
+  return set_lines(ctx, n, s);
 }
 
 /* Guided rows must be free: a body that its own joints hold cannot follow them. */
@@ -497,8 +505,11 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->has_signals = n->has_signals || def->model->variables[k].kind == YOKE_VARIABLE_SIGNAL; /* forces at ghosts too */
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
-  n->holds_jumps = native_can_hold_jumps(n);
-  lay_out(n, s);
+  n->holds_jumps   = native_can_hold_jumps(n);
+  native_places at = {0};
+  lay_out(n, s, &at);
+  n->at = yoke_arena_share(&s->arena, &at, sizeof at);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "subsystem '%s'", s->name));
   n->shows_motions_only = !n->has_extras && !n->has_image && !n->has_signal_ports && !n->is_prescribed &&
                           !n->equations.feels; /* where accelerations are found by iteration */
   for (int k = 0; k < n->equations.n_events; ++k) {
@@ -517,7 +528,6 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   native *n          = s->self;
   s->ops             = &native_ops[true][true]; /* for its `destroy` */
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
-  n->lines           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->lines);
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
   n->input_size      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_size);

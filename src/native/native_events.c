@@ -15,18 +15,18 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
   return (yoke_event_search){.n          = n->equations.n_events,
                              .u          = n->events_see_inputs ? u : NULL,
                              .work       = scratch,
-                             .u_now      = native_doubles(scratch, n->at_left),
+                             .u_now      = native_doubles(scratch, n->at->left),
                              .direction  = n->direction,
                              .is_brought = n->is_brought,
-                             .old        = native_doubles(state, n->at_old),
-                             .dead       = native_doubles(state, n->at_dead),
-                             .most       = native_doubles(state, n->at_most),
-                             .since      = native_doubles(state, n->at_since),
-                             .now        = native_doubles(scratch, n->at_now),
-                             .before     = native_doubles(scratch, n->at_before),
-                             .time       = native_doubles(scratch, n->at_time),
-                             .q          = native_doubles(scratch, n->at_look_q),
-                             .v          = native_doubles(scratch, n->at_look_v)};
+                             .old        = native_doubles(state, n->at->old),
+                             .dead       = native_doubles(state, n->at->dead),
+                             .most       = native_doubles(state, n->at->most),
+                             .since      = native_doubles(state, n->at->since),
+                             .now        = native_doubles(scratch, n->at->now),
+                             .before     = native_doubles(scratch, n->at->before),
+                             .time       = native_doubles(scratch, n->at->time),
+                             .q          = native_doubles(scratch, n->at->look_q),
+                             .v          = native_doubles(scratch, n->at->look_v)};
 }
 
 /* Inputs about the state's time as it has seen them: u + (time - t) u'. */
@@ -37,8 +37,8 @@ typedef struct seen_inputs {
 
 static const yoke_signal *see_inputs(const native *n, void *scratch, const void *state, seen_inputs *seen) {
   const double  t = ((const yoke_integrator_state *)state)->t;
-  const double *u = native_doubles(state, n->at_u), *rate = native_doubles(state, n->at_rate);
-  double       *c = native_doubles(scratch, n->at_seen);
+  const double *u = native_doubles(state, n->at->u), *rate = native_doubles(state, n->at->rate);
+  double       *c = native_doubles(scratch, n->at->seen);
   for (int i = 0; n->events_see_inputs && i < n->equations.nu; ++i) {
     c[2 * i]     = u[i];
     c[2 * i + 1] = rate[i];
@@ -50,7 +50,7 @@ static const yoke_signal *see_inputs(const native *n, void *scratch, const void 
 }
 
 static native_found *found_of(const native *n, const void *state) {
-  return (native_found *)(void *)((char *)(uintptr_t)state + n->at_found);
+  return (native_found *)(void *)((char *)(uintptr_t)state + n->at->found);
 }
 
 /* Crossings of a part of the last micro step: all of them or, when they might not fit, none. There is room for the first part. */
@@ -84,7 +84,8 @@ void native_hold_events(const native *n, void *scratch, void *state) {
   if (n->equations.n_events == 0) return;
   const yoke_event_search search = search_of(n, scratch, state, NULL);
   const native_point      own    = native_own_point(n, state);
-  n->equations.ops->events(n->equations.self, scratch, own.t, own.q, own.v, native_doubles(state, n->at_u), search.now);
+  n->equations.ops->events(n->equations.self, scratch, own.t, own.q, own.v, native_doubles(state, n->at->u),
+                           search.now);
   for (int k = 0; k < search.n; ++k) {
     if (fabs(search.old[k]) <= DBL_MIN) search.dead[k] = fmax(search.dead[k], 2.0 * fabs(search.now[k]));
   }
@@ -108,7 +109,7 @@ static void functions(const native *n, const yoke_event_search *search, double t
 static void move_on(const native *n, void *scratch, const yoke_event_search *search, double t, double delta,
                     const double *v_later) {
   const yoke_equations *e  = &n->equations;
-  double *const         dv = native_doubles(scratch, n->at_a2);
+  double *const         dv = native_doubles(scratch, n->at->a2);
   functions(n, search, t, YOKE_SIDE_RIGHT, search->q, search->v, search->before);
   for (int i = 0; i < e->nv; ++i) dv[i] = delta * search->v[i];
   yoke_multibody_move(n->mb, search->q, dv);
@@ -121,7 +122,7 @@ static const double SOON = 1e-4; /* of a step */
 static void note_turns(const native *n, void *scratch, const yoke_event_search *search,
                        const yoke_integrator_state *state) {
   const double  delta   = SOON * (state->t - state->t_prev);
-  double *const v_later = native_doubles(scratch, n->at_a);
+  double *const v_later = native_doubles(scratch, n->at->a);
   yoke_integrator_interpolate(n->integrator, state, state->t_prev + delta, search->q, v_later);
   yoke_integrator_interpolate(n->integrator, state, state->t_prev, search->q, search->v);
   move_on(n, scratch, search, state->t_prev, delta, v_later);
@@ -177,7 +178,7 @@ static bool is_crossing(const native *n, void *scratch, const yoke_event_search 
   const native_point           own     = native_own_point(n, state);
   const double                 delta   = SOON * fmax(head->h, head->t - head->t_prev);
   const double *const          a       = yoke_integrator_a(n->integrator, head);
-  double *const                v_later = native_doubles(scratch, n->at_a);
+  double *const                v_later = native_doubles(scratch, n->at->a);
   memcpy(search->q, own.q, (size_t)n->equations.nq * sizeof *own.q);
   memcpy(search->v, own.v, (size_t)n->equations.nv * sizeof *own.v);
   for (int i = 0; i < n->equations.nv; ++i) v_later[i] = own.v[i] + delta * a[i];
@@ -215,8 +216,8 @@ static void shift_signals(const native *n, void *scratch, void *state, const yok
 static const double left_open = 1e-3; /* of a signal's size, at most */
 
 static bool signals_jump(const native *n, void *scratch, const void *state, const yoke_signal *u) {
-  const double *seen = native_doubles(state, n->at_u), *size = native_doubles(state, n->at_size);
-  double       *now   = native_doubles(scratch, n->at_left);
+  const double *seen = native_doubles(state, n->at->u), *size = native_doubles(state, n->at->size);
+  double       *now   = native_doubles(scratch, n->at->left);
   bool          jumps = false;
   yoke_signal_value(u, ((const yoke_integrator_state *)state)->t, YOKE_SIDE_RIGHT, 0, now);
   for (int i = 0; i < n->equations.nu; ++i)
@@ -248,9 +249,9 @@ static yoke_status take_state(const native *n, void *scratch, void *state, doubl
 /* q and v := the state's with the event's values, all read before any is written. */
 static yoke_status set_values(const native *n, void *scratch, const void *state, const yoke_event *event,
                               const yoke_signal *u, double *q, double *v, yoke_context *ctx) {
-  const native_point own       = native_own_point(n, state);
-  double            *variables = native_doubles(scratch, n->at_variables), *values = native_doubles(scratch, n->at_set);
-  double            *now = native_doubles(scratch, n->at_left);
+  const native_point own = native_own_point(n, state);
+  double *variables = native_doubles(scratch, n->at->variables), *values = native_doubles(scratch, n->at->set);
+  double *now = native_doubles(scratch, n->at->left);
   memcpy(q, own.q, (size_t)n->equations.nq * sizeof *q);
   memcpy(v, own.v, (size_t)n->equations.nv * sizeof *v);
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, YOKE_SIDE_LEFT, 0, now);
@@ -286,8 +287,8 @@ static native_pause *pauses_of(const void *state, size_t at) {
 
 void native_begin_pauses(const native *n, void *state, double t) {
   const int n_jumps = n->holds_jumps ? yoke_multibody_n_jumps(n->mb) : 0;
-  for (int k = 0; k < n->equations.n_events; ++k) pauses_of(state, n->at_pause)[k].last = t;
-  for (int k = 0; k < n_jumps; ++k) pauses_of(state, n->at_jump_pause)[k].last = t;
+  for (int k = 0; k < n->equations.n_events; ++k) pauses_of(state, n->at->pause)[k].last = t;
+  for (int k = 0; k < n_jumps; ++k) pauses_of(state, n->at->jump_pause)[k].last = t;
 }
 
 bool native_chatters(double t, double small, double *since, native_pause *pause) {
@@ -304,7 +305,7 @@ bool native_chatters(double t, double small, double *since, native_pause *pause)
 static yoke_status watch_chatter(const native *n, const yoke_event_search *search, void *state, int k, double t,
                                  yoke_context *ctx) {
   const double small = NATIVE_CHATTER * search->most[k];
-  if (!native_chatters(t, small, &search->since[k], pauses_of(state, n->at_pause) + k)) return YOKE_OK;
+  if (!native_chatters(t, small, &search->since[k], pauses_of(state, n->at->pause) + k)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_STEP_TOO_SMALL,
                    "event '%s' happens again and again at t = %.9g s: what it sets does not lead away from there (a "
                    "bounce that has come to rest?); stop the run there (an event with action: stop), or replace the "
@@ -318,7 +319,7 @@ static yoke_status act(const yoke_subsystem *subsystem, void *scratch, void *sta
   const yoke_equations *e     = &n->equations;
   const yoke_event     *event = &n->model->events[number];
   const double          t     = ((const yoke_integrator_state *)state)->t;
-  double               *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
+  double               *q = native_doubles(scratch, n->at->look_q), *v = native_doubles(scratch, n->at->look_v);
   if (event->action != YOKE_EVENT_SET) return YOKE_OK;
   if (n->has_signals) shift_signals(n, scratch, state, u);
   const yoke_event_search search = search_of(n, scratch, state, u);

@@ -60,16 +60,16 @@ static yoke_status respond_by_differences(const yoke_subsystem *subsystem, void 
   const native                *n    = subsystem->self;
   const yoke_integrator_state *head = state;
   const int                    nv = n->equations.nv, ny = subsystem->ny;
-  double                      *left = native_doubles(scratch, n->at_left), *a = native_doubles(scratch, n->at_a),
-         *a2 = native_doubles(scratch, n->at_a2);
+  double                      *left = native_doubles(scratch, n->at->left), *a = native_doubles(scratch, n->at->a),
+         *a2 = native_doubles(scratch, n->at->a2);
   double *terms =
-      native_doubles(scratch, n->at_terms); /* w x (w x c): what ports show without accelerations of bodies */
+      native_doubles(scratch, n->at->terms); /* w x (w x c): what ports show without accelerations of bodies */
   memset(a2, 0, (size_t)nv * sizeof *a2);
   show_accelerations(n, scratch, state, a2, terms);
   if (subsystem->nu > 0) yoke_signal_value(u, head->t, side, 0, left);
   const native_point at = native_point_at(n, state, side);
   YOKE_TRY(native_accelerations(n, scratch, &at, left, a));
-  double *lambda = native_doubles(scratch, n->at_lambda), *lambda_0 = native_doubles(scratch, n->at_lambda_0);
+  double *lambda = native_doubles(scratch, n->at->lambda), *lambda_0 = native_doubles(scratch, n->at->lambda_0);
   memcpy(lambda_0, lambda, (size_t)yoke_n_multipliers(&n->equations) * sizeof *lambda);
   for (int j = 0; j < subsystem->nu; ++j) {
     const double u_j      = left[j];
@@ -130,15 +130,15 @@ static yoke_status respond_by_tangents(const yoke_subsystem *subsystem, void *sc
   const native         *n  = subsystem->self;
   const yoke_equations *e  = &n->equations;
   const ptrdiff_t       nu = e->nu;
-  double               *x = native_doubles(scratch, n->at_x), *B = native_doubles(scratch, n->at_B),
-         *da = native_doubles(scratch, n->at_da), *dlambda = native_doubles(scratch, n->at_dlambda),
-         *dy   = native_doubles(scratch, n->at_dy);
-  void *factor = native_doubles(scratch, n->at_factor);
+  double               *x = native_doubles(scratch, n->at->x), *B = native_doubles(scratch, n->at->B),
+         *da = native_doubles(scratch, n->at->da), *dlambda = native_doubles(scratch, n->at->dlambda),
+         *dy   = native_doubles(scratch, n->at->dy);
+  void *factor = native_doubles(scratch, n->at->factor);
   YOKE_TRY(native_accelerations(n, scratch, at, u, x + n->dae->i_a));
   memcpy(x, at->q, (size_t)e->nq * sizeof *x);
   memcpy(x + n->dae->i_v, at->v, (size_t)e->nv * sizeof *x);
   if (n->dae->i_lambda >= 0) {
-    memcpy(x + n->dae->i_lambda, native_doubles(scratch, n->at_lambda), (size_t)yoke_n_multipliers(e) * sizeof *x);
+    memcpy(x + n->dae->i_lambda, native_doubles(scratch, n->at->lambda), (size_t)yoke_n_multipliers(e) * sizeof *x);
   }
   YOKE_TRY(e->ops->dae_input_jacobian(e->self, n->dae, scratch, at->t, x, u, B));
   YOKE_TRY(e->ops->motion_factor(e->self, scratch, at->t, at->q, at->v, u, factor));
@@ -159,7 +159,7 @@ static yoke_status respond(const yoke_subsystem *subsystem, void *scratch, const
                            yoke_side side, double *dy_du) {
   const native      *n    = subsystem->self;
   const native_point at   = native_point_at(n, state, side);
-  double            *left = native_doubles(scratch, n->at_left);
+  double            *left = native_doubles(scratch, n->at->left);
   if (n->dae == NULL) return respond_by_differences(subsystem, scratch, state, u, side, dy_du);
   yoke_signal_value(u, native_own_point(n, state).t, side, 0, left);
   const yoke_status status = respond_by_tangents(subsystem, scratch, &at, left, dy_du);

@@ -35,10 +35,29 @@ typedef struct native_line {
   int            y_at;
 } native_line;
 
+/* Where things are: bytes into the state or into the scratch. Equal subsystems share it. */
+typedef struct native_places {
+  size_t u, rate, size, size_rate, base;    /* into the state */
+  size_t left;                              /* into the scratch */
+  size_t a, lambda, a2, terms, lambda_0, g; /* the same */
+  size_t x, B, factor, da, dlambda, dy;     /* the same: with dae */
+  size_t q, v;                              /* the same: other places */
+  size_t old, dead, most, since, pause;     /* into the state */
+  size_t found;                             /* the same */
+  size_t now, before, time, seen;           /* into the scratch; only with events */
+  size_t variables, set;                    /* the same: of expressions, values that an event sets */
+  size_t look_q, look_v, look_y;            /* into the scratch: inside a micro step */
+  size_t jump_most, jump_since, jump_pause; /* into the state */
+  /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
+  size_t jump_next;
+  size_t jump, change, spare; /* into the scratch: of jumps; a state to go back to */
+} native_places;
+
 /* What every step reads comes first. */
 typedef struct native {
   yoke_integrator     *integrator;
-  native_line         *lines; /* [n_ports] their motions where all of them are on lines; else NULL */
+  const native_line   *lines; /* [n_ports] their motions where all of them are on lines; else NULL */
+  const native_places *at;
   int                  n_ports, n_integrals;
   int                  i_integral;               /* first quadrature of the ports in q */
   bool                 has_extras;               /* of some port */
@@ -50,12 +69,9 @@ typedef struct native {
   bool                 needs_accelerations;      /* some port shows what follows from them */
   bool                 holds_jumps;              /* of laws or loads */
   bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
-  size_t               at_u, at_rate, at_size, at_size_rate, at_base; /* bytes into the state */
-  size_t               at_left;                                       /* bytes into the scratch */
   yoke_equations       equations;
-  yoke_multibody      *mb;              /* lives as long as the equations */
-  yoke_port           *ports;           /* [n_ports] */
-  size_t               at_a, at_lambda; /* bytes into the scratch */
+  yoke_multibody      *mb;    /* lives as long as the equations */
+  yoke_port           *ports; /* [n_ports] */
   const yoke_model    *model;
   yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
@@ -69,21 +85,9 @@ typedef struct native {
   yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
            *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
-  yoke_dae *own_dae;                                         /* NULL: it is not its own */
-  size_t    at_a2, at_terms, at_lambda_0, at_g;              /* bytes into the scratch */
-  size_t    at_x, at_B, at_factor, at_da, at_dlambda, at_dy; /* the same: with dae */
-  size_t    at_q, at_v;                                      /* the same: other places */
-  size_t    at_old, at_dead, at_most, at_since, at_pause;    /* bytes into the state */
-  size_t    at_found;                                        /* the same */
-  size_t    at_now, at_before, at_time, at_seen;             /* bytes into the scratch; only with events */
-  size_t    at_variables, at_set;                            /* the same: of expressions, values that an event sets */
-  size_t    at_look_q, at_look_v, at_look_y;                 /* bytes into the scratch: inside a micro step */
-  size_t    at_jump_most, at_jump_since, at_jump_pause;      /* bytes into the state */
-  size_t
-      at_jump_next; /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
-  size_t at_jump, at_change, at_spare; /* bytes into the scratch: of jumps; a state to go back to */
+  yoke_dae *own_dae; /* NULL: it is not its own */
 } native;
-_Static_assert(offsetof(native, equations.n_quadratures) <= 128, "a step of a chain reads two cache lines");
+_Static_assert(offsetof(native, equations.work_size) <= 128, "a step of a chain reads two cache lines");
 
 static inline double *native_doubles(const void *block, size_t at) {
   return (double *)(void *)((char *)(uintptr_t)block + at);
@@ -110,7 +114,7 @@ native_point native_point_at(const native *n, const void *state, yoke_side side)
 native_point native_own_point(const native *n, const void *state);
 /* The point goes to where prescribed motions u put it, if there are any. */
 yoke_status  native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
-/* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at_lambda. */
+/* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at->lambda. */
 yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
 /* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. */
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
@@ -149,7 +153,7 @@ yoke_status native_pass_jump(const native *n, void *scratch, yoke_integrator_sta
                              int which, yoke_response *response, yoke_context *ctx);
 /* The next micro step passes it instead, so that the state can be looked into as long as it stays. */
 void        native_keep_jump(const native *n, yoke_integrator_state *head, int which);
-bool        native_jump_is_sound(const native *n, const void *next); /* at_jump_next of a state that was packed */
+bool        native_jump_is_sound(const native *n, const void *next); /* at->jump_next of a state that was packed */
 /* The modes in q are forgotten: the state goes elsewhere. */
 void        native_free_jumps(const native *n, yoke_integrator_state *head, double *q);
 /* Jumps that are free take sides, those that are between leave where the inputs ask for it. */

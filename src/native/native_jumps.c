@@ -32,7 +32,7 @@ bool native_can_hold_jumps(const native *n) {
 }
 
 static yoke_jump_change *changes_of(const native *n, void *scratch) {
-  return (yoke_jump_change *)(void *)((char *)scratch + n->at_change);
+  return (yoke_jump_change *)(void *)((char *)scratch + n->at->change);
 }
 
 static yoke_jump_mode mode_of(const native *n, const yoke_integrator_state *head, int k) {
@@ -54,8 +54,8 @@ static bool rests(const native *n, const yoke_integrator_state *head) {
 /* Values of all jumps at t, which the last step covers, in the modes of the state. */
 static yoke_status values_at(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
                              double t, yoke_side side, double *value) {
-  double *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
-  double *now = native_doubles(scratch, n->at_left);
+  double *q = native_doubles(scratch, n->at->look_q), *v = native_doubles(scratch, n->at->look_v);
+  double *now = native_doubles(scratch, n->at->left);
   yoke_integrator_interpolate(n->integrator, head, t, q, v);
   if (n->equations.nu > 0) yoke_signal_value(u, t, side, 0, now);
   return yoke_multibody_jumps(n->mb, scratch, t, q, v, now, value);
@@ -80,8 +80,8 @@ typedef struct changed {
 
 static changed begin_change(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u) {
   const yoke_equations *e = &n->equations;
-  const changed         x = {native_doubles(scratch, n->at_look_q), native_doubles(scratch, n->at_look_v),
-                             native_doubles(scratch, n->at_left)};
+  const changed         x = {native_doubles(scratch, n->at->look_q), native_doubles(scratch, n->at->look_v),
+                             native_doubles(scratch, n->at->left)};
   memcpy(x.q, yoke_integrator_q(n->integrator, head), (size_t)e->nq * sizeof *x.q);
   memcpy(x.v, yoke_integrator_v(n->integrator, head), (size_t)e->nv * sizeof *x.v);
   if (e->nu > 0) yoke_signal_value(u, head->t, YOKE_SIDE_RIGHT, 0, x.u);
@@ -131,7 +131,7 @@ typedef struct jump_search {
 /* None is beyond its end: how far are they from it? */
 static void note_sizes(const jump_search *s) {
   const native *n    = s->n;
-  double       *most = native_doubles(s->head, n->at_jump_most), *since = native_doubles(s->head, n->at_jump_since);
+  double       *most = native_doubles(s->head, n->at->jump_most), *since = native_doubles(s->head, n->at->jump_since);
   for (int k = 0; k < n_jumps(n); ++k) {
     const yoke_jump_mode mode = mode_of(n, s->head, k);
     if (mode == YOKE_JUMP_FREE || mode == YOKE_JUMP_BETWEEN) continue;
@@ -154,7 +154,7 @@ static int beyond(const jump_search *s, double t) {
 /* Margins of the ends: behind a change one may begin beyond its end by rounding errors. */
 static bool set_least(const jump_search *s) {
   const native *n    = s->n;
-  const double *most = native_doubles(s->head, n->at_jump_most);
+  const double *most = native_doubles(s->head, n->at->jump_most);
   if (values_at(n, s->scratch, s->head, s->u, s->head->t_prev, YOKE_SIDE_RIGHT, s->first) != YOKE_OK) return false;
   if (values_at(n, s->scratch, s->head, s->u, s->head->t, YOKE_SIDE_LEFT, s->value) != YOKE_OK) return false;
   for (int k = 0; k < n_jumps(n); ++k) {
@@ -292,9 +292,9 @@ static const double AT_REST = 1e-4; /* of the largest value so far */
 /* Jump `which` is crossed again and again: does the motion rest there? */
 static yoke_status rest_there(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                               int which, bool *rests_now, yoke_context *ctx) {
-  double       *value = native_doubles(scratch, n->at_jump);
+  double       *value = native_doubles(scratch, n->at->jump);
   bool         *small = (bool *)(void *)changes_of(n, scratch);
-  const double *most  = native_doubles(head, n->at_jump_most);
+  const double *most  = native_doubles(head, n->at->jump_most);
   YOKE_TRY(values_at(n, scratch, head, u, head->t, YOKE_SIDE_LEFT, value));
   for (int k = 0; k < n_jumps(n); ++k) {
     const yoke_jump_mode mode = mode_of(n, head, k);
@@ -311,17 +311,17 @@ static bool chatters(const native *n, void *scratch, const yoke_integrator_state
   const yoke_integrator_options *o = &n->integrator->options;
   const changed                  x = begin_change(n, scratch, head, u);
   const double doubt = yoke_multibody_jump_doubt(n->mb, scratch, head->t, x.q, x.v, x.u, k, o->atol, o->rtol);
-  const double small = fmax(NATIVE_CHATTER * native_doubles(head, n->at_jump_most)[k], doubt);
-  return native_chatters(head->t, small, native_doubles(head, n->at_jump_since) + k,
-                         (native_pause *)(void *)native_doubles(head, n->at_jump_pause) + k);
+  const double small = fmax(NATIVE_CHATTER * native_doubles(head, n->at->jump_most)[k], doubt);
+  return native_chatters(head->t, small, native_doubles(head, n->at->jump_since) + k,
+                         (native_pause *)(void *)native_doubles(head, n->at->jump_pause) + k);
 }
 
 /* Jump `which` has reached the end of its mode at the state, and others may have, too. */
 static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u, int which,
                         yoke_context *ctx) {
   yoke_jump_change *change = changes_of(n, scratch);
-  double           *value  = native_doubles(scratch, n->at_jump);
-  const double     *most   = native_doubles(head, n->at_jump_most);
+  double           *value  = native_doubles(scratch, n->at->jump);
+  const double     *most   = native_doubles(head, n->at->jump_most);
   if (mode_of(n, head, which) != YOKE_JUMP_BETWEEN && !yoke_multibody_is_kink(n->mb, which) &&
       chatters(n, scratch, head, u, which)) {
     bool rests_now = false;
@@ -351,7 +351,7 @@ static yoke_status pass(const native *n, void *scratch, yoke_integrator_state *h
 }
 
 void native_keep_jump(const native *n, yoke_integrator_state *head, int which) {
-  if (n->holds_jumps) *native_doubles(head, n->at_jump_next) = which + 1;
+  if (n->holds_jumps) *native_doubles(head, n->at->jump_next) = which + 1;
 }
 
 bool native_jump_is_sound(const native *n, const void *next) {
@@ -362,7 +362,7 @@ bool native_jump_is_sound(const native *n, const void *next) {
 
 static yoke_status pass_kept(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                              yoke_context *ctx) {
-  const int which = (int)*native_doubles(head, n->at_jump_next) - 1;
+  const int which = (int)*native_doubles(head, n->at->jump_next) - 1;
   native_keep_jump(n, head, -1);
   return which >= 0 ? pass(n, scratch, head, u, which, ctx) : YOKE_OK;
 }
@@ -373,7 +373,7 @@ void native_free_jumps(const native *n, yoke_integrator_state *head, double *q) 
 }
 
 static yoke_integrator_state *spare_of(const native *n, void *scratch) {
-  return (yoke_integrator_state *)(void *)((char *)scratch + n->at_spare);
+  return (yoke_integrator_state *)(void *)((char *)scratch + n->at->spare);
 }
 
 static void release(yoke_integrator_state *spare) {
@@ -392,7 +392,7 @@ static bool is_farther(const jump_search *s, int k, double before) {
 static yoke_status step_held(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                              bool must_go, double *t_end, int *which, yoke_context *ctx) {
   yoke_integrator_state *spare  = spare_of(n, scratch);
-  double                *value  = native_doubles(scratch, n->at_jump);
+  double                *value  = native_doubles(scratch, n->at->jump);
   const jump_search      search = {
            n, scratch, head, u, value, value + n_jumps(n), value + 2 * n_jumps(n), value + 3 * n_jumps(n)};
   const double t = head->t;

@@ -26,7 +26,7 @@ static yoke_status find_point(const native *n, void *scratch, const void *state,
   const yoke_equations *e = &n->equations;
   *out                    = native_own_point(n, state);
   if (t != out->t && yoke_integrator_has_inside(state)) {
-    double *q = native_doubles(scratch, n->at_look_q), *v = native_doubles(scratch, n->at_look_v);
+    double *q = native_doubles(scratch, n->at->look_q), *v = native_doubles(scratch, n->at->look_v);
     yoke_integrator_interpolate(n->integrator, state, t, q, v);
     if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
     if (e->ng > 0 && e->ops->project_position(e->self, scratch, t, q) == YOKE_OK)
@@ -48,7 +48,7 @@ typedef struct view {
 
 static double largest_violation(const native *n, void *scratch, const native_point *at) {
   const yoke_equations *e    = &n->equations;
-  double               *g    = native_doubles(scratch, n->at_g);
+  double               *g    = native_doubles(scratch, n->at->g);
   double                most = 0.0;
   if (e->ng == 0) return 0.0;
   e->ops->constraint(e->self, scratch, at->t, at->q, at->v, g, NULL);
@@ -67,15 +67,15 @@ static void look_at_state(const native *n, void *scratch, const native_wanted *w
 static yoke_status fill(const native *n, void *scratch, const void *state, const native_wanted *wants, view *x) {
   const yoke_equations *e = &n->equations;
   const double         *u = x->u;
-  double               *a = native_doubles(scratch, n->at_a), *lambda = native_doubles(scratch, n->at_lambda_0);
+  double               *a = native_doubles(scratch, n->at->a), *lambda = native_doubles(scratch, n->at->lambda_0);
   look_at_state(n, scratch, wants, x);
   if (!wants->accelerations) return YOKE_OK;
   YOKE_TRY(native_accelerations(n, scratch, &x->point, u, a));
-  memcpy(lambda, native_doubles(scratch, n->at_lambda), (size_t)yoke_n_multipliers(e) * sizeof *lambda);
+  memcpy(lambda, native_doubles(scratch, n->at->lambda), (size_t)yoke_n_multipliers(e) * sizeof *lambda);
   x->a      = a;
   x->lambda = lambda;
   if (!wants->outputs) return YOKE_OK;
-  double *y = native_doubles(scratch, n->at_look_y);
+  double *y = native_doubles(scratch, n->at->look_y);
   x->y      = y;
   return native_show(n, scratch, state, &x->point, &x->point, u, a, y);
 }
@@ -125,7 +125,7 @@ static double value_of(const native *n, void *scratch, int64_t handle, view *x) 
 
 static yoke_status observe(const native *n, void *scratch, const void *state, const yoke_signal *u, double t,
                            yoke_side side, int count, const int64_t *handles, double *values) {
-  double       *now   = native_doubles(scratch, n->at_left);
+  double       *now   = native_doubles(scratch, n->at->left);
   native_wanted wants = {0};
   view          x     = {.connection = -1, .u = now};
   native_want(count, handles, &wants);
@@ -139,7 +139,7 @@ static yoke_status observe(const native *n, void *scratch, const void *state, co
 
 void native_show_signals(const native *n, void *scratch, const native_point *at, const double *u, const double *a,
                          double *y) {
-  view x = {.point = *at, .u = u, .a = a, .lambda = native_doubles(scratch, n->at_lambda), .connection = -1};
+  view x = {.point = *at, .u = u, .a = a, .lambda = native_doubles(scratch, n->at->lambda), .connection = -1};
   look_at_state(n, scratch, &n->shown, &x);
   for (int k = 0; k < n->n_ports; ++k) {
     for (int i = 0; i < n->signals[k].n; ++i)

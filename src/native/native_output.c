@@ -11,7 +11,7 @@ native_point native_own_point(const native *n, const void *state) {
 
 yoke_status native_prescribe(const native *n, void *scratch, const double *u, native_point *point) {
   if (!n->is_prescribed) return YOKE_OK;
-  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v);
+  double *q = native_doubles(scratch, n->at->q), *v = native_doubles(scratch, n->at->v);
   memcpy(q, point->q, (size_t)n->equations.nq * sizeof *q);
   memcpy(v, point->v, (size_t)n->equations.nv * sizeof *v);
   point->q = q;
@@ -21,14 +21,14 @@ yoke_status native_prescribe(const native *n, void *scratch, const double *u, na
 
 yoke_status native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a) {
   const yoke_equations *e = &n->equations;
-  return e->ops->derivative(e->self, scratch, at->t, at->q, at->v, u, NULL, a, native_doubles(scratch, n->at_lambda));
+  return e->ops->derivative(e->self, scratch, at->t, at->q, at->v, u, NULL, a, native_doubles(scratch, n->at->lambda));
 }
 
 /* Acceleration [6, by freedom] of port k at its image. */
 static yoke_status show_image(const native *n, void *scratch, const native_point *from, int k, const double *u,
                               double *out) {
-  double *q = native_doubles(scratch, n->at_q), *v = native_doubles(scratch, n->at_v),
-         *a = native_doubles(scratch, n->at_a2);
+  double *q = native_doubles(scratch, n->at->q), *v = native_doubles(scratch, n->at->v),
+         *a = native_doubles(scratch, n->at->a2);
   double             y[YOKE_PORT_MAX_Y];
   const native_point image = {from->t, q, v};
   memmove(q, from->q, (size_t)n->equations.nq * sizeof *q);
@@ -52,7 +52,7 @@ static yoke_status show_images(const native *n, void *scratch, const native_poin
 
 /* Extras of all ports behind their other outputs, for the inputs u and the multipliers that `native_accelerations` left. */
 static yoke_status show_extras(const native *n, void *scratch, const native_point *at, const double *u, double *y) {
-  const double *lambda = native_doubles(scratch, n->at_lambda);
+  const double *lambda = native_doubles(scratch, n->at->lambda);
   for (int k = 0; n->has_extras && k < n->n_ports; ++k) {
     double *extras = y + n->ports[k].y_at + yoke_shape_n_y(n->ports[k].shape);
     YOKE_TRY(yoke_multibody_extras(n->mb, scratch, k, at->t, at->q, u, lambda, extras));
@@ -62,7 +62,7 @@ static yoke_status show_extras(const native *n, void *scratch, const native_poin
 
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
                          double *y) {
-  const double *base = native_doubles(state, n->at_base);
+  const double *base = native_doubles(state, n->at->base);
   for (int k = 0; n->lines != NULL && k < n->n_ports; ++k) {
     double *own = y + n->lines[k].y_at;
     yoke_line_port_show(&n->lines[k].port, at->q, at->v, a, own);
@@ -94,7 +94,7 @@ native_point native_point_at(const native *n, const void *state, yoke_side side)
 /* Did the last step end with the accelerations at its end, and under these inputs? */
 static bool has_accelerations(const native *n, const void *state, yoke_side side, const double *u) {
   const yoke_integrator_state *head = state;
-  const double                *seen = native_doubles(state, n->at_u);
+  const double                *seen = native_doubles(state, n->at->u);
   if (side != YOKE_SIDE_LEFT || !n->shows_motions_only || !(head->t_prev < head->t)) return false;
   for (int i = 0; i < n->equations.nu; ++i) {
     if (u[i] != seen[i]) return false;
@@ -105,14 +105,14 @@ static bool has_accelerations(const native *n, const void *state, yoke_side side
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y) {
   const native *n   = subsystem->self;
-  double       *now = native_doubles(scratch, n->at_left);
+  double       *now = native_doubles(scratch, n->at->left);
   native_point  own = native_point_at(n, state, side), at = own;
   if (n->equations.nu > 0) yoke_signal_value(u, own.t, side, 0, now);
   if (has_accelerations(n, state, side, now)) {
     native_show_motions(n, scratch, state, &own, yoke_integrator_a(n->integrator, state), y);
     return YOKE_OK;
   }
-  double *a = native_doubles(scratch, n->at_a);
+  double *a = native_doubles(scratch, n->at->a);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   if (n->needs_accelerations) YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
   return native_show(n, scratch, state, &at, &own, now, a, y);

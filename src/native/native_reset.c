@@ -17,7 +17,7 @@ static yoke_status push(const yoke_subsystem *subsystem, void *scratch, void *st
   const yoke_equations *e = &n->equations;
   const double          t = yoke_integrator_motions_at(n->integrator, state);
   double               *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
-  double               *dv = native_doubles(scratch, n->at_a);
+  double               *dv = native_doubles(scratch, n->at->a);
   if (move != NULL) {
     YOKE_TRY(yoke_multibody_row_push(n->mb, scratch, t, q, count, rows, move, dv));
     yoke_multibody_move(n->mb, q, dv);
@@ -51,7 +51,7 @@ static yoke_status kick(const yoke_subsystem *subsystem, void *scratch, void *st
 static void motions(const yoke_subsystem *subsystem, void *scratch, const void *state, double *y) {
   const native      *n   = subsystem->self;
   const native_point own = native_own_point(n, state);
-  double            *a   = native_doubles(scratch, n->at_a);
+  double            *a   = native_doubles(scratch, n->at->a);
   memset(a, 0, (size_t)n->equations.nv * sizeof *a);
   native_show_motions(n, scratch, state, &own, a, y);
 }
@@ -92,11 +92,11 @@ static yoke_status set_x(const yoke_subsystem *subsystem, void *scratch, void *s
   yoke_integrator_state *head = state;
   const int              nq   = e->nq - e->n_quadratures;
   const double           t[2] = {head->t, head->t + 1.0};
-  const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = native_doubles(state, n->at_u)};
+  const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = native_doubles(state, n->at->u)};
   double                *q    = yoke_integrator_q(n->integrator, head);
   memcpy(q, x, (size_t)nq * sizeof *q);
   memset(q + nq, 0, (size_t)e->n_quadratures * sizeof *q);
-  memset(native_doubles(state, n->at_base), 0, (size_t)n->n_integrals * sizeof *q);
+  memset(native_doubles(state, n->at->base), 0, (size_t)n->n_integrals * sizeof *q);
   memcpy(yoke_integrator_v(n->integrator, head), x + nq, (size_t)e->nv * sizeof *q);
   return yoke_integrator_reset(n->integrator, scratch, head, q, yoke_integrator_v(n->integrator, head), &held, NULL);
 }
