@@ -400,19 +400,23 @@ static int compare_inputs(const void *a, const void *b) {
 static yoke_status create_inputs(yoke_context *ctx, yoke_chain_kernel *kernel, int n_inputs, const int *input_mass,
                                  const double *input_factor) {
   if (n_inputs <= 0) return YOKE_OK;
-  kernel->inputs = yoke_arena_take(&kernel->arena, (size_t)n_inputs, sizeof *kernel->inputs);
-  YOKE_TRY(yoke_arena_check(&kernel->arena, ctx, "%d inputs of a chain", n_inputs));
   for (int k = 0; k < n_inputs; ++k) {
     if (input_mass[k] < 0 || input_mass[k] >= kernel->n) {
       return yoke_fail(ctx, YOKE_E_MODEL, "chain: input %d acts on mass %d, expected 1 to %d", k + 1, input_mass[k] + 1,
                        kernel->n);
     }
-    kernel->inputs[k] =
+  }
+  yoke_chain_input *inputs = yoke_allocate((size_t)n_inputs, sizeof *inputs);
+  if (inputs == NULL) return yoke_out_of_memory(ctx, "%d inputs of a chain", n_inputs);
+  for (int k = 0; k < n_inputs; ++k) {
+    inputs[k] =
         (yoke_chain_input){.mass = input_mass[k], .input = k, .factor = input_factor != NULL ? input_factor[k] : 1.0};
   }
+  qsort(inputs, (size_t)n_inputs, sizeof *inputs, compare_inputs);
+  kernel->inputs   = yoke_arena_share(&kernel->arena, inputs, (size_t)n_inputs * sizeof *inputs);
   kernel->n_inputs = n_inputs;
-  qsort(kernel->inputs, (size_t)n_inputs, sizeof *kernel->inputs, compare_inputs);
-  return YOKE_OK;
+  free(inputs);
+  return yoke_arena_check(&kernel->arena, ctx, "%d inputs of a chain", n_inputs);
 }
 
 yoke_status yoke_chain_equations_create(yoke_context *ctx, const yoke_chain *chain, double gx, int n_inputs,

@@ -43,18 +43,18 @@ static void power_factors(int n, bool active, double exponent, const double *x, 
 }
 
 static double end_force(const yoke_chain_kernel *kernel, int end, double dx, double dv) {
-  const yoke_chain_element *p = &kernel->ends[end];
+  const yoke_chain_element *p = &kernel->elements->ends[end];
   double                    c = p->c, d = p->d;
-  if (p->C != 0.0) c += p->C * power_factor(dx, kernel->exponent_x);
-  if (p->D != 0.0) d += p->D * power_factor(dv, kernel->exponent_v);
+  if (p->C != 0.0) c += p->C * power_factor(dx, kernel->elements->exponent_x);
+  if (p->D != 0.0) d += p->D * power_factor(dv, kernel->elements->exponent_v);
   return dx * c + dv * d;
 }
 
 static bool has_power_x(const yoke_chain_kernel *kernel) {
-  return kernel->C != NULL || kernel->inner.C != 0.0;
+  return kernel->C != NULL || kernel->elements->inner.C != 0.0;
 }
 static bool has_power_v(const yoke_chain_kernel *kernel) {
-  return kernel->D != NULL || kernel->inner.D != 0.0;
+  return kernel->D != NULL || kernel->elements->inner.D != 0.0;
 }
 
 /* Parameter arrays of the elements from e0 on; a block of equal numbers where the chain has no array. */
@@ -69,19 +69,19 @@ static void element_forces(const yoke_chain_kernel *kernel, int e0, int n, const
   const double *p[4];
   if (kernel->law == YOKE_CHAIN_POWER) {
     _Alignas(64) double gx[ROOM], gv[ROOM];
-    power_factors(n, has_power_x(kernel), kernel->exponent_x, x, gx);
-    power_factors(n, has_power_v(kernel), kernel->exponent_v, v, gv);
+    power_factors(n, has_power_x(kernel), kernel->elements->exponent_x, x, gx);
+    power_factors(n, has_power_v(kernel), kernel->elements->exponent_v, v, gv);
     if (kernel->uniform_elements) {
-      yoke_chain_loop_power_uniform(n, &kernel->inner, gx, gv, x, v, F);
+      yoke_chain_loop_power_uniform(n, &kernel->elements->inner, gx, gv, x, v, F);
     } else {
       element_arrays(kernel, e0, p);
       yoke_chain_loop_power_each(n, p, gx, gv, x, v, F);
     }
   } else if (kernel->uniform_elements) {
     if (kernel->law == YOKE_CHAIN_CUBIC) {
-      yoke_chain_loop_cubic_uniform(n, &kernel->inner, x, v, F);
+      yoke_chain_loop_cubic_uniform(n, &kernel->elements->inner, x, v, F);
     } else {
-      yoke_chain_loop_linear_uniform(n, &kernel->inner, x, v, F);
+      yoke_chain_loop_linear_uniform(n, &kernel->elements->inner, x, v, F);
     }
   } else {
     element_arrays(kernel, e0, p);
@@ -280,9 +280,10 @@ static double power_slope(double y, double coefficient, double exponent) {
 }
 
 yoke_chain_element yoke_chain_element_at(const yoke_chain_kernel *kernel, int e) {
-  if (e == 0) return kernel->ends[0];
-  if (e == kernel->n) return kernel->ends[1];
-  yoke_chain_element p = kernel->inner;
+  if (e == 0) return kernel->elements->ends[0];
+  if (e == kernel->n) return kernel->elements->ends[1];
+  yoke_chain_element p = kernel->elements->inner;
+  if (kernel->uniform_elements) return p;
   if (kernel->c != NULL) p.c = kernel->c[e];
   if (kernel->d != NULL) p.d = kernel->d[e];
   if (kernel->C != NULL) p.C = kernel->C[e];
@@ -299,8 +300,8 @@ void yoke_chain_slopes(const yoke_chain_kernel *kernel, int e0, int count, const
                        double *kv) {
   for (int k = 0; k < count; ++k) {
     const yoke_chain_element p = yoke_chain_element_at(kernel, e0 + k);
-    kx[k]                      = p.c + power_slope(deflection(kernel, e0 + k, x), p.C, kernel->exponent_x);
-    kv[k]                      = p.d + power_slope(deflection(kernel, e0 + k, v), p.D, kernel->exponent_v);
+    kx[k]                      = p.c + power_slope(deflection(kernel, e0 + k, x), p.C, kernel->elements->exponent_x);
+    kv[k]                      = p.d + power_slope(deflection(kernel, e0 + k, v), p.D, kernel->elements->exponent_v);
   }
 }
 
@@ -352,8 +353,8 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
     double T_block = 0.0, U_block = 0.0, P_block = 0.0;
     for (int i = i0; i < i1; ++i) { /* element i and mass i */
       const yoke_chain_element p = yoke_chain_element_at(kernel, i);
-      U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->exponent_x);
-      P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->exponent_v);
+      U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
+      P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->elements->exponent_v);
       if (i == kernel->n) continue;
       T_block += 0.5 * kernel->mass[i] * v[i] * v[i];
       U_block -= kernel->mass[i] * gx * x[i];
@@ -465,21 +466,24 @@ static variation find_variation(const yoke_chain *chain, const yoke_chain_elemen
 }
 
 static yoke_status create_elements(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel *kernel) {
-  const int n        = chain->n;
-  kernel->inner      = n > 1 ? chain_element(chain, 1) : (yoke_chain_element){.c = 0.0};
-  kernel->ends[0]    = chain_element(chain, 0);
-  kernel->ends[1]    = chain_element(chain, n);
-  kernel->exponent_x = chain->exponent_x;
-  kernel->exponent_v = chain->exponent_v;
+  const int                 n        = chain->n;
+  const yoke_chain_elements elements = {
+      .inner      = n > 1 ? chain_element(chain, 1) : (yoke_chain_element){.c = 0.0},
+      .ends       = {chain_element(chain, 0), chain_element(chain, n)},
+      .exponent_x = chain->exponent_x,
+      .exponent_v = chain->exponent_v,
+  };
+  kernel->elements = yoke_arena_share(&kernel->arena, &elements, sizeof elements);
+  YOKE_TRY(check_memory(ctx, kernel));
 
-  const variation found = find_variation(chain, &kernel->inner);
+  const variation found = find_variation(chain, &elements.inner);
   const bool      cubic = (!found.power_x || chain->exponent_x == 3.0) && (!found.power_v || chain->exponent_v == 3.0);
   kernel->law = !found.power_x && !found.power_v ? YOKE_CHAIN_LINEAR : cubic ? YOKE_CHAIN_CUBIC : YOKE_CHAIN_POWER;
   kernel->uniform_elements = !found.c && !found.d && !found.C && !found.D;
 
   double **const array[4]  = {&kernel->c, &kernel->d, &kernel->C, &kernel->D};
   const bool     varies[4] = {found.c, found.d, found.C, found.D};
-  const double   value[4]  = {kernel->inner.c, kernel->inner.d, kernel->inner.C, kernel->inner.D};
+  const double   value[4]  = {elements.inner.c, elements.inner.d, elements.inner.C, elements.inner.D};
   if (kernel->uniform_elements) return YOKE_OK;
   const int repeated = n < BLOCK ? n : ROOM;
   for (int k = 0; k < 4; ++k) {

@@ -5,6 +5,8 @@
 #include "model/chain_kernel.h"
 #include "base/memory.h"
 
+#include <stddef.h>
+
 enum {
   YOKE_CHAIN_BLOCK         = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */
   YOKE_CHAIN_LANES         = 8,   /* partial sums of the error, mass i goes to lane i mod 8; divides the block */
@@ -67,6 +69,12 @@ typedef struct yoke_chain_element {
   double c, d, C, D;
 } yoke_chain_element;
 
+/* Equal chains share it. */
+typedef struct yoke_chain_elements {
+  yoke_chain_element inner, ends[2];
+  double             exponent_x, exponent_v;
+} yoke_chain_elements;
+
 typedef struct yoke_chain_input {
   int    mass, input;
   double factor;
@@ -74,22 +82,23 @@ typedef struct yoke_chain_input {
 
 /* What every evaluation reads comes first. */
 struct yoke_chain_kernel {
-  int                n;
-  yoke_chain_law     law;
-  bool               uniform_elements; /* elements 1 .. n-1 are equal: `inner`; elements 0 and n are `ends` anyway */
-  bool               uniform_mass;
-  int                n_inputs; /* forces from outside, sorted by mass */
-  yoke_chain_input  *inputs;
-  double             gx;      /* gravity along the chain [m/s^2], of equations */
-  double             inverse; /* 1/m when uniform */
-  double             exponent_x, exponent_v;
-  yoke_chain_element inner, ends[2];
-  double            *c, *d, *C, *D; /* [n + 1]; NULL: equal `inner` */
-  yoke_chain_loads   loads;
-  double            *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
-  double            *constant[4]; /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
-  yoke_arena         arena;
+  int            n;
+  yoke_chain_law law;
+  bool           uniform_elements; /* elements 1 .. n-1 are equal: `inner`; elements 0 and n are `ends` anyway */
+  bool           uniform_mass;
+  int            n_inputs; /* forces from outside, sorted by mass */
+  const yoke_chain_input    *inputs;
+  const yoke_chain_elements *elements;
+  double                     gx;      /* gravity along the chain [m/s^2], of equations */
+  double                     inverse; /* 1/m when uniform */
+  yoke_chain_loads           loads;
+  double                    *c, *d, *C, *D;       /* [n + 1]; NULL: equal `inner` */
+  double                    *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
+  double    *constant[4]; /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
+  yoke_arena arena;
 };
+_Static_assert(offsetof(struct yoke_chain_kernel, loads.forces) <= 64,
+               "a uniform chain without loads reads one cache line");
 
 /* Parameters of element e, 0 .. n. */
 yoke_chain_element yoke_chain_element_at(const yoke_chain_kernel *kernel, int e);
