@@ -40,18 +40,17 @@ typedef struct meaning {
   int  component; /* wrench: freedom 0 .. 5; copy: component of p or v */
 } meaning;
 
-/* One force along x between ports that move along x only, without anything else. A copy of what its law reads. */
+/* One force along x between ports that move along x only, without anything else. A copy of what its law reads, which equal ones share. */
 typedef struct scalar_law {
-  bool     is_it;
-  int      first;     /* side of the row's first frame */
   double   origin[2]; /* of the frames, by side */
   double   direction; /* 1, or -1: of the row */
   double   offset;
-  yoke_law law; /* linear and power part only */
+  int64_t  first; /* side of the row's first frame; as wide as the others, so that no byte is unset */
+  yoke_law law;   /* linear and power part only */
 } scalar_law;
 
 typedef struct constitutive {
-  scalar_law                scalar; /* what every step reads comes first */
+  const scalar_law         *scalar; /* NULL: it is more than that */
   yoke_arena                arena;
   const yoke_force_element *element;
   int                       n_read;
@@ -350,15 +349,15 @@ static bool is_scalar(const constitutive *self) {
 
 static void set_scalar(constitutive *self) {
   const yoke_force_element *element = self->element;
-  scalar_law               *x       = &self->scalar;
-  x->is_it                          = is_scalar(self);
-  if (!x->is_it) return;
-  x->first = element->link.node[0];
-  for (int i = 0; i < 2; ++i) x->origin[element->link.node[i]] = element->link.origin[i][0];
-  x->direction = element->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
-  x->offset    = element->offset[0];
-  x->law       = element->law != NULL ? *element->law
+  scalar_law                x       = {0};
+  if (!is_scalar(self)) return;
+  x.first = element->link.node[0];
+  for (int i = 0; i < 2; ++i) x.origin[element->link.node[i]] = element->link.origin[i][0];
+  x.direction  = element->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
+  x.offset     = element->offset[0];
+  x.law        = element->law != NULL ? *element->law
                                       : (yoke_law){.stiffness = element->stiffness[0], .damping = element->damping[0]};
+  self->scalar = yoke_arena_share(&self->arena, &x, sizeof x);
 }
 
 static void take_memory(constitutive *self) {
@@ -409,7 +408,7 @@ static yoke_status constitutive_create(yoke_context *ctx, const yoke_coupling_de
   }
   set_replacements(self);
   set_scalar(self);
-  return YOKE_OK;
+  return yoke_arena_check(&self->arena, ctx, "coupling '%s'", def->name);
 }
 
 static const yoke_channel *constitutive_channels(const void *object, int *n) {
@@ -502,7 +501,7 @@ static void wrench(const constitutive *self, const motion *m, double t, double f
 static double scalar_force(const scalar_law *x, double t, const double *y1, const double *y2, double *F_x,
                            double *F_v) {
   const double C[2] = {y1[0] + x->origin[0], y2[0] + x->origin[1]}, v[2] = {y1[1], y2[1]}, n = x->direction;
-  const int    a = x->first, b = 1 - a;
+  const int    a = (int)x->first, b = 1 - a;
   const double F = yoke_law_force(&x->law, (C[a] - C[b]) * n - x->offset, n * v[a] - n * v[b], t, F_x, F_v);
   return 0.0 - F * (a == 0 ? n : -n);
 }
@@ -635,8 +634,8 @@ static void set_nan(size_t n, double *x) {
 
 static void constitutive_residual(const void *object, const yoke_coupling_view *view, double *c) {
   const constitutive *self = object;
-  if (self->scalar.is_it) {
-    c[0] = view->u[0] - scalar_force(&self->scalar, view->t, view->y[0], view->y[1], NULL, NULL);
+  if (self->scalar != NULL) {
+    c[0] = view->u[0] - scalar_force(self->scalar, view->t, view->y[0], view->y[1], NULL, NULL);
     return;
   }
   const size_t mark = yoke_arena_mark(view->scratch);
@@ -662,8 +661,8 @@ static yoke_residual_unit constitutive_unit(const void *object, int c) {
 static void constitutive_update(const void *object, double t, const double *y1, const double *y2, const double *u_now,
                                 double *u, yoke_arena *scratch) {
   const constitutive *self = object;
-  if (self->scalar.is_it) {
-    u[0] = scalar_force(&self->scalar, t, y1, y2, NULL, NULL);
+  if (self->scalar != NULL) {
+    u[0] = scalar_force(self->scalar, t, y1, y2, NULL, NULL);
     return;
   }
   const double *const y[2] = {y1, y2};
@@ -874,9 +873,9 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   memset(dc_du_integral, 0, block);
   memset(dc_dy1, 0, rows * (size_t)view->n_y[0] * sizeof(double));
   memset(dc_dy2, 0, rows * (size_t)view->n_y[1] * sizeof(double));
-  if (self->scalar.is_it) {
+  if (self->scalar != NULL) {
     dc_du[0] = 1.0;
-    scalar_slopes(&self->scalar, view, dc_dy1, dc_dy2);
+    scalar_slopes(self->scalar, view, dc_dy1, dc_dy2);
     return;
   }
 
