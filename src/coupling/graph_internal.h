@@ -214,10 +214,10 @@ typedef struct graph_subsystem {
   bool           is_ahead;   /* `accepted` was stepped, by a step that is not accepted yet */
   bool           has_accept; /* the subsystem wants to hear of acceptance */
   bool           is_alone;   /* all its integrations run one after another */
-  int           *held; /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
-  double         t_reached; /* by its main integration */
-  yoke_status    status;    /* of the last pass */
-  double        *past_y;    /* [output_points, ny] newest first */
+  int           *held;     /* [nu] number of the value from outside that is the input; -1: none. NULL: there are none */
+  yoke_jacobian  jacobian; /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
+  yoke_cost      cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
+  double        *past_y;              /* [output_points, ny] newest first */
   graph_observed observed;
   ptrdiff_t      first_y; /* where its outputs start among those of all */
   /* adjacency (graph_wiring.c) */
@@ -228,24 +228,23 @@ typedef struct graph_subsystem {
   int           *column_channel, *column_node, *column; /* [n_columns] channel, node, index in w; by channel */
   double        *dy;                                    /* [n_columns, ny] dy/dw */
   double        *dy_kept;                               /* the same of the matrix that is kept, in the block */
-  yoke_jacobian  jacobian;                              /* where dy comes from: not YOKE_JACOBIAN_BROYDEN */
   graph_entries  entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
-  bool           has_differences;     /* columns of the pass under way are outputs of perturbed integrations */
-  double        *da_du;               /* [nu, ny] analytic Jacobian: response of the accelerations ... */
-  yoke_status    answered;            /* ... that its last main integration gave, or what hindered it */
-  double        *y_predicted;         /* [ny] of the first pass of the trial */
-  void          *compared;            /* state of the comparison integration; NULL: one of the pool */
-  void          *spare;               /* cleared, for unpacking beside `accepted`; NULL: none yet */
-  double        *y_compared;          /* [ny] and its outputs */
-  yoke_context  *said;                /* messages of its last step that failed; NULL: none failed yet */
-  yoke_cost      cost[GRAPH_N_COSTS]; /* of its tasks by kind, as last measured; 0: not known */
+  bool           has_differences; /* columns of the pass under way are outputs of perturbed integrations */
+  double        *da_du;           /* [nu, ny] analytic Jacobian: response of the accelerations ... */
+  yoke_status    answered;        /* ... that its last main integration gave, or what hindered it */
+  double        *y_predicted;     /* [ny] of the first pass of the trial */
+  void          *compared;        /* state of the comparison integration; NULL: one of the pool */
+  void          *spare;           /* cleared, for unpacking beside `accepted`; NULL: none yet */
+  double        *y_compared;      /* [ny] and its outputs */
+  yoke_context  *said;            /* messages of its last step that failed; NULL: none failed yet */
 } graph_subsystem;
 _Static_assert(offsetof(graph_subsystem, held) <= 64, "acceptance reads one cache line");
 
 typedef struct graph_task {
   int         subsystem, column; /* column -1: the main integration, GRAPH_COMPARISON: the one for the error estimate */
   yoke_status status;            /* of its last run */
-  bool        is_early;          /* the main integration ended before the step does */
+  bool        is_early;          /* the main integration ended before the step does, */
+  double      t_reached;         /* here */
   int64_t     evaluations, jacobians; /* that it took */
 } graph_task;
 
@@ -541,7 +540,8 @@ yoke_status graph_begin_anew(yoke_graph *graph, const graph_instant *kept, yoke_
 
 /* What an input is besides its feeds. */
 static inline double graph_held_value(const yoke_graph *graph, const graph_subsystem *subsystem, int input) {
-  return subsystem->held != NULL && subsystem->held[input] >= 0 ? graph->held[subsystem->held[input]] : 0.0;
+  if (graph->n_held == 0 || subsystem->held == NULL || subsystem->held[input] < 0) return 0.0;
+  return graph->held[subsystem->held[input]];
 }
 
 /* Outputs of side s of a wire in an array of a subsystem's outputs. */

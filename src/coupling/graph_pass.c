@@ -56,11 +56,11 @@ static void count_work(const graph_subsystem *s, const yoke_counters *before, co
 }
 
 /* What was said in a step that failed is kept for the pass to tell; that of others is not wanted. */
-static void keep_messages(graph_subsystem *s, const yoke_context *said) {
+static void keep_messages(graph_subsystem *s, yoke_status status, const yoke_context *said) {
   if (s->said == NULL && yoke_context_create(&s->said) != YOKE_OK) return;
   yoke_context_clear(s->said);
   for (size_t k = 0; k < yoke_context_n_messages(said); ++k)
-    (void)yoke_fail(s->said, s->status, "%s", yoke_context_message(said, k));
+    (void)yoke_fail(s->said, status, "%s", yoke_context_message(said, k));
 }
 
 /* `clock`: NULL: the pass is not timed. */
@@ -112,11 +112,10 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   if (status == YOKE_OK && !main && request.t_reached < request.t_end) status = YOKE_NOT_CONVERGED;
   task->status = status;
   if (main) {
-    s->status      = status;
-    s->t_reached   = request.t_reached < request.t_end ? request.t_reached : g->t_next;
-    task->is_early = s->t_reached < g->t_next;
+    task->t_reached = request.t_reached < request.t_end ? request.t_reached : g->t_next;
+    task->is_early  = task->t_reached < g->t_next;
     if (asks) s->has_differences = !response.is_made;
-    if (status != YOKE_OK) keep_messages(s, ctx);
+    if (status != YOKE_OK) keep_messages(s, status, ctx);
     return;
   }
   if (compares) { /* a comparison that fails tells of a large error */
@@ -209,27 +208,29 @@ static void name_output(const yoke_graph *g, const graph_subsystem *s, yoke_cont
 }
 
 /* What the integration of one subsystem says, its messages with its name. One that gives up without a word is named all the same. */
-static yoke_status subsystem_status(const yoke_graph *g, const graph_subsystem *s, yoke_context *ctx) {
-  char         name[200];
-  const size_t n_said = s->said != NULL ? yoke_context_n_messages(s->said) : 0;
-  if (s->status == YOKE_OK || s->status == YOKE_E_INTERRUPTED) return s->status;
-  if (s->status < 0 && n_said == 0)
-    return yoke_fail(ctx, s->status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s",
-                     s->subsystem->name, g->H, g->block->past_t[0], yoke_status_text(s->status));
-  if (s->status == YOKE_NON_FINITE && n_said == 0) name_output(g, s, ctx);
+static yoke_status main_status(const yoke_graph *g, const graph_task *task, yoke_context *ctx) {
+  const graph_subsystem *s      = &g->subsystems[task->subsystem];
+  const yoke_status      status = task->status;
+  const size_t           n_said = s->said != NULL ? yoke_context_n_messages(s->said) : 0;
+  char                   name[200];
+  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) return status;
+  if (status < 0 && n_said == 0)
+    return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", s->subsystem->name,
+                     g->H, g->block->past_t[0], yoke_status_text(status));
+  if (status == YOKE_NON_FINITE && n_said == 0) name_output(g, s, ctx);
   snprintf(name, sizeof name, "subsystem '%.180s': ", s->subsystem->name);
   for (size_t k = 0; k < n_said; ++k) {
     const char *said = yoke_context_message(s->said, k);
-    yoke_fail(ctx, s->status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
+    yoke_fail(ctx, status, "%s%s", strncmp(said, name, strlen(name)) == 0 ? "" : name, said);
   }
-  return s->status;
+  return status;
 }
 
 /* A subsystem that ends its step early ends the pass, for the trial to be made again (yoke_graph_try). A single one that nothing is coupled
  * to just has a shorter step. */
-static yoke_status look_for_end(yoke_graph *g, const graph_subsystem *s) {
-  if (s->t_reached >= g->t_early) return YOKE_OK;
-  g->t_early = s->t_reached;
+static yoke_status look_for_end(yoke_graph *g, const graph_task *task) {
+  if (task->t_reached >= g->t_early) return YOKE_OK;
+  g->t_early = task->t_reached;
   return g->n_subsystems == 1 && g->n_wires == 0 ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
@@ -242,9 +243,11 @@ static bool is_cancelled(const yoke_graph *g, yoke_context *ctx) {
 /* The first subsystem that failed speaks for the pass. */
 static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   yoke_status status = YOKE_OK;
-  for (int i = 0; i < g->n_subsystems; ++i) YOKE_TRY(subsystem_status(g, &g->subsystems[i], ctx));
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const yoke_status ended = look_for_end(g, &g->subsystems[i]);
+  for (int k = 0; k < g->n_tasks; ++k) {
+    if (g->tasks[k].column == -1) YOKE_TRY(main_status(g, &g->tasks[k], ctx));
+  }
+  for (int k = 0; k < g->n_tasks; ++k) {
+    const yoke_status ended = g->tasks[k].column == -1 ? look_for_end(g, &g->tasks[k]) : YOKE_OK;
     if (ended != YOKE_OK) status = ended;
   }
   return status;
@@ -357,6 +360,6 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_sta
   const bool is_fine = run_tasks(g, aims, statistics);
   if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED;
   if (is_fine) return YOKE_OK;
-  YOKE_TRY(subsystem_status(g, &g->subsystems[subsystem], ctx));
-  return look_for_end(g, &g->subsystems[subsystem]);
+  YOKE_TRY(main_status(g, &g->tasks[0], ctx));
+  return look_for_end(g, &g->tasks[0]);
 }

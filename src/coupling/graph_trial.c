@@ -85,12 +85,12 @@ static yoke_status can_shorten(const yoke_graph *g, yoke_context *ctx) {
 
 /* No trial is short enough for it. */
 static yoke_status name_early(const yoke_graph *g, yoke_status status, yoke_context *ctx) {
-  for (int i = 0; i < g->n_subsystems; ++i) {
-    const graph_subsystem *s = &g->subsystems[i];
-    if (s->t_reached != g->t_early) continue;
+  for (int k = 0; k < g->n_tasks; ++k) {
+    const graph_task *task = &g->tasks[k];
+    if (!task->is_early || task->t_reached != g->t_early) continue;
     return yoke_fail(ctx, status,
                      "subsystem '%s' ended %d steps from t = %.9g s before their end, the last at t = %.9g s",
-                     s->subsystem->name, SHORTER_TRIES, g->block->past_t[0], g->t_early);
+                     g->subsystems[task->subsystem].subsystem->name, SHORTER_TRIES, g->block->past_t[0], g->t_early);
   }
   return status;
 }
