@@ -88,6 +88,52 @@ static void large_blocks_do_not_come_from_a_pool(void **state) {
   yoke_context_destroy(&ctx);
 }
 
+static void equal_constants_of_a_pool_are_one_piece(void **state) {
+  const double  one[] = {1.0, 2.0, 3.0}, same[] = {1.0, 2.0, 3.0}, other[] = {1.0, 2.0, 4.0};
+  yoke_context *ctx = open_context();
+  yoke_pool    *pool;
+  (void)state;
+  assert_int_equal(yoke_pool_create(ctx, &pool), YOKE_OK);
+  yoke_pool_open(pool, ctx);
+  yoke_arena    a = yoke_arena_of(ctx), b = yoke_arena_of(ctx);
+  const double *of_a = yoke_arena_share(&a, one, sizeof one), *of_b = yoke_arena_share(&b, same, sizeof same);
+  const double *shorter = yoke_arena_share(&b, same, 2 * sizeof *same);
+  const double *differs = yoke_arena_share(&b, other, sizeof other);
+  assert_ptr_equal(of_a, of_b);
+  assert_ptr_not_equal(shorter, of_a);
+  assert_ptr_not_equal(differs, of_a);
+  yoke_pool_close(pool, ctx);
+  assert_memory_equal(of_a, one, sizeof one);
+  assert_memory_equal(differs, other, sizeof other);
+  yoke_arena_free(&a);
+  assert_memory_equal(of_b, one, sizeof one); /* it is the pool's, not that of the arena that came first */
+  yoke_arena_free(&b);
+  yoke_pool_destroy(&pool);
+  yoke_context_destroy(&ctx);
+}
+
+static void without_an_open_pool_constants_are_copies(void **state) {
+  const double  one[] = {1.0, 2.0, 3.0};
+  yoke_context *ctx   = open_context();
+  yoke_pool    *pool;
+  (void)state;
+  yoke_arena    plain = yoke_arena_of(ctx);
+  const double *first = yoke_arena_share(&plain, one, sizeof one), *second = yoke_arena_share(&plain, one, sizeof one);
+  assert_ptr_not_equal(first, second);
+  assert_int_equal(yoke_pool_create(ctx, &pool), YOKE_OK);
+  yoke_pool_open(pool, ctx);
+  yoke_arena    arena = yoke_arena_of(ctx);
+  const double *early = yoke_arena_share(&arena, one, sizeof one);
+  yoke_pool_close(pool, ctx); /* from now on on any thread */
+  const double *late = yoke_arena_share(&arena, one, sizeof one);
+  assert_ptr_not_equal(early, late);
+  assert_memory_equal(late, one, sizeof one);
+  yoke_arena_free(&arena);
+  yoke_arena_free(&plain);
+  yoke_pool_destroy(&pool);
+  yoke_context_destroy(&ctx);
+}
+
 static int n_asked;
 
 static void *count_and_allocate(void *user, size_t bytes) {
@@ -124,6 +170,8 @@ int main(void) {
       cmocka_unit_test(small_arenas_lie_behind_each_other),
       cmocka_unit_test(an_arena_grows_behind_the_end_of_its_pool),
       cmocka_unit_test(large_blocks_do_not_come_from_a_pool),
+      cmocka_unit_test(equal_constants_of_a_pool_are_one_piece),
+      cmocka_unit_test(without_an_open_pool_constants_are_copies),
       cmocka_unit_test(memory_of_the_program_is_not_pooled),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

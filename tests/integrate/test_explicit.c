@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "integrate_helpers.h"
+#include "base/pool.h"
 #include "integrate/explicit_rk.h"
 #include "model/chain_kernel.h"
 
@@ -428,6 +429,31 @@ static void long_arrays_begin_on_cache_lines_and_short_ones_share_them(void **s)
   assert_true(second >= first + CHAIN_N * sizeof(double));
 }
 
+/* Of many small subsystems every cache line counts. */
+static void solvers_of_equal_parts_share_their_tables(void **state) {
+  yoke_integrator_options o[3] = {toy_options(1e-8), toy_options(1e-8), toy_options(1e-5)};
+  yoke_integrator        *x[3];
+  yoke_equations          e[3];
+  yoke_context           *ctx = NULL;
+  yoke_pool              *pool;
+  (void)state;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_pool_create(ctx, &pool), YOKE_OK);
+  yoke_pool_open(pool, ctx);
+  for (int i = 0; i < 3; ++i) {
+    toy_nonlinear(&e[i]);
+    assert_int_equal(yoke_integrator_create(ctx, "dopri5", &e[i], &o[i], &x[i]), YOKE_OK);
+  }
+  yoke_pool_close(pool, ctx);
+  assert_ptr_equal(x[0]->self, x[1]->self);
+  assert_ptr_equal(x[0]->at, x[1]->at);
+  assert_ptr_equal(x[0]->at, x[2]->at);
+  assert_ptr_not_equal(x[0]->self, x[2]->self); /* another tolerance */
+  for (int i = 0; i < 3; ++i) yoke_integrator_destroy(&x[i]);
+  yoke_pool_destroy(&pool);
+  yoke_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dopri5_has_order_5_on_a_nonlinear_ode),
@@ -454,6 +480,7 @@ int main(void) {
       cmocka_unit_test(a_step_that_nobody_looks_into_keeps_no_start),
       cmocka_unit_test(weights_of_the_nystroem_form_are_products_of_the_tableau),
       cmocka_unit_test(long_arrays_begin_on_cache_lines_and_short_ones_share_them),
+      cmocka_unit_test(solvers_of_equal_parts_share_their_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
