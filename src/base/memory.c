@@ -84,7 +84,8 @@ bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size) {
 }
 
 void yoke_shrink(void *list, size_t *capacity, size_t n, size_t size) {
-  if (n == 0 || n >= *capacity) return;
+  enum { LITTLE = 1 << 16 }; /* bytes that are not worth a call */
+  if (n == 0 || n >= *capacity || (*capacity - n) * size < LITTLE) return;
   void *memory = NULL;
   memcpy(&memory, list, sizeof memory);
   void *const smaller = realloc(memory, n * size);

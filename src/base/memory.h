@@ -31,7 +31,7 @@ void *yoke_allocate(size_t count, size_t size);
  * `capacity` counts its entries. New entries are zero. false: out of memory, and nothing has changed. */
 bool yoke_grow(void *list, size_t *capacity, size_t needed, size_t size);
 
-/* Gives back what is beyond the first `n` entries. */
+/* Gives back what is beyond the first `n` entries, if that is much. */
 void yoke_shrink(void *list, size_t *capacity, size_t n, size_t size);
 
 /* Could `bytes` be had just now? For libraries that do not bear to be refused: asked before they are called. */

@@ -219,8 +219,8 @@ static void a_list_that_is_shrunk_keeps_its_entries_and_grows_again(void **state
   int   *list     = NULL;
   size_t capacity = 0;
   (void)state;
-  assert_true(yoke_grow(&list, &capacity, 1000, sizeof *list));
-  for (int i = 0; i < 1000; ++i) list[i] = i;
+  assert_true(yoke_grow(&list, &capacity, 100000, sizeof *list));
+  for (int i = 0; i < 100000; ++i) list[i] = i;
   yoke_shrink(&list, &capacity, 10, sizeof *list);
   assert_int_equal(capacity, 10);
   yoke_shrink(&list, &capacity, 20, sizeof *list);
