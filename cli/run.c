@@ -11,7 +11,7 @@
 
 typedef struct run_arguments {
   model_arguments model;
-  const char     *out, *csv, *profile; /* profile "": without a file */
+  const char     *out, *csv, *plot, *profile; /* profile "": without a file */
   text_list       print, plugin;
   const char     *load_steps;
   bool            monolithic, at_rest, no_predict, verify, allow_mixed, json, quiet;
@@ -20,6 +20,8 @@ typedef struct run_arguments {
 static const option_def run_options[] = {
     {"out", 'o', OPTION_TEXT, offsetof(run_arguments, out), "FILE", "result file: HDF5, or CSV if it ends in .csv"},
     {"csv", 0, OPTION_TEXT, offsetof(run_arguments, csv), "FILE", "result as CSV"},
+    {"plot", 0, OPTION_TEXT, offsetof(run_arguments, plot), "FILE",
+     "draw the quantities of --print, or the first ones, of the result (-o) as FILE.svg or FILE.html (yoke help plot)"},
     {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
      "print these outputs at the end: upper.x,upper.vx"},
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},
@@ -93,6 +95,7 @@ static int check_values(const command_def *command, const run_arguments *a, cons
   if (operands->n > 1) return usage_error(command, "one model file expected, '%s' is too many", operands->texts[1]);
   if (a->out && !*a->out) return usage_error(command, "--out needs a file name");
   if (a->csv && !*a->csv) return usage_error(command, "--csv needs a file name");
+  if (a->plot && !a->out && !a->csv) return usage_error(command, "--plot draws what a file holds: give -o FILE too");
   if (a->load_steps && !a->at_rest) return usage_error(command, "--load-steps belongs to --static");
   if (a->at_rest && a->verify) return usage_error(command, "--verify repeats a motion: --static has none");
   return PARSE_DONE;
@@ -515,6 +518,22 @@ static yoke_status run_twice(yoke_context *ctx, const run_arguments *a, const yo
   return status;
 }
 
+/* Curves of the result that was just written. */
+static yoke_status draw(yoke_context *ctx, const run_arguments *a, const yoke_run_options *options,
+                        const yoke_run_summary *s) {
+  yoke_result *result = NULL;
+  YOKE_TRY(yoke_result_open(ctx, s->out ? s->out : s->csv, &result));
+  const yoke_curves curves = {.size      = sizeof curves,
+                              .n_results = 1,
+                              .results   = &result,
+                              .n_names   = options->n_print,
+                              .names     = options->print,
+                              .title     = s->name};
+  const yoke_status status = yoke_curves_write(ctx, &curves, a->plot);
+  yoke_result_close(&result);
+  return status;
+}
+
 static int run_model(const run_arguments *a, yoke_run_options *options) {
   yoke_context *ctx = create_context();
   if (!ctx) return EXIT_CODE_IO;
@@ -528,6 +547,7 @@ static int run_model(const run_arguments *a, yoke_run_options *options) {
   verification v       = {.facts = {.size = sizeof v.facts}};
   if (status == YOKE_OK)
     status = a->verify ? run_twice(ctx, a, options, &summary, &v) : yoke_run(ctx, options, &summary);
+  if (status == YOKE_OK && a->plot && (summary.out || summary.csv)) status = draw(ctx, a, options, &summary);
   progress_clear(&line);
   print_messages(ctx);
   if (a->json) {

@@ -160,6 +160,16 @@ static void the_demo_tells_good_from_naive_coupling(void **state) {
   assert_int_equal(access(in_folder(f, "demo.html", path), F_OK), 0);
 }
 
+static void a_run_draws_what_it_prints(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q -o @/a.h5 --print lower.x --plot @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  assert_int_equal(count(svg, ">lower.x [m]</text>"), 1);
+  free(svg);
+  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q --plot @/b.svg"), 2);
+  assert_non_null(strstr(f->err, "give -o FILE too"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(quantities_of_one_unit_share_a_panel),
@@ -171,6 +181,7 @@ int main(void) {
       TEST(mistakes_are_named),
       TEST(mechanisms_are_drawn_and_move),
       TEST(what_cannot_be_drawn_is_named),
+      TEST(a_run_draws_what_it_prints),
       TEST(the_demo_tells_good_from_naive_coupling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
