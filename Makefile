@@ -11,13 +11,14 @@ SOAK_MINUTES ?= 10
 # With or without git.
 SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
 
-.PHONY: help setup setup-test setup-all build demo test verify bench figures fuzz soak install uninstall format check-format tidy clean
+.PHONY: help setup setup-test setup-all build demo test test-quick verify bench figures fuzz soak install uninstall format check-format tidy clean
 
 help:
 	@echo "make demo     build the program; a pendulum cut in two, coupled naively and well, with pictures"
 	@echo "make build    build/yoke, build/libyoke.so and build/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
 	@echo "make test     all tests, plain and with sanitizers"
+	@echo "make test-quick  all tests of the release build"
 	@echo "make bench    benchmarks: accuracy beside time"
 	@echo "make verify   clang-tidy, valgrind, thread sanitizer, minimal build, long tests"
 	@echo "make figures  the pictures of docs/stability.md, into build/figures"
@@ -46,6 +47,10 @@ demo: build
 # Release and sanitizers; the last line is the summary of all suites.
 test: setup-test check-format
 	@scripts/test release asan
+
+# Release alone.
+test-quick: setup-test
+	@scripts/test release
 
 # Everything that takes longer: other compilers and builds, valgrind, clang-tidy, long simulations.
 verify: setup-all tidy
