@@ -5,7 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "model/chain_kernel.h"
+#include "base/pool.h"
+#include "model/chain_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -843,6 +844,30 @@ static void nonlinear_or_driven_chains_are_not_linear(void **state) {
   }
 }
 
+/* Of many small parts every cache line counts. */
+static void equal_chains_share_elements_and_inputs(void **state) {
+  const yoke_chain chains[] = {uniform_chain(10), uniform_chain(10), uniform_chain(12)};
+  const int        masses[] = {0, 9};
+  yoke_equations   e[3];
+  yoke_context    *ctx = NULL;
+  yoke_pool       *pool;
+  (void)state;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_pool_create(ctx, &pool), YOKE_OK);
+  yoke_pool_open(pool, ctx);
+  for (int i = 0; i < 3; ++i)
+    assert_int_equal(yoke_chain_equations_create(ctx, &chains[i], 0, i < 2 ? 2 : 1, masses, NULL, &e[i]), YOKE_OK);
+  yoke_pool_close(pool, ctx);
+  const yoke_chain_kernel *a = e[0].self, *b = e[1].self, *c = e[2].self;
+  assert_ptr_equal(a->elements, b->elements);
+  assert_ptr_equal(a->elements, c->elements);
+  assert_ptr_equal(a->inputs, b->inputs);
+  assert_ptr_not_equal(a->inputs, c->inputs);
+  for (int i = 0; i < 3; ++i) yoke_equations_destroy(&e[i]);
+  yoke_pool_destroy(&pool);
+  yoke_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_exponent_follows_the_power_law),
@@ -868,6 +893,7 @@ int main(void) {
       cmocka_unit_test(energy_changes_by_the_power_of_loads_and_dampers),
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
+      cmocka_unit_test(equal_chains_share_elements_and_inputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
