@@ -72,14 +72,21 @@ static yoke_status step(const yoke_amplification *a, double H, const double *Y, 
   return YOKE_OK;
 }
 
-/* States keep what an exact step of their length costs (matrix exponentials): one step is made first, and the states after it, put
- * back to where they were, are those that all others start from. */
-static yoke_status warm_up(yoke_amplification *a, double H, yoke_context *ctx) {
-  YOKE_TRY(step(a, H, a->Y0, a->Y, ctx));
+static yoke_status keep_rest(yoke_amplification *a, double t) {
   for (int i = 0; i < a->n_subsystems; ++i)
     YOKE_TRY(yoke_subsystem_copy(a->subsystems[i], a->rest[i], yoke_graph_state(a->graph, i)));
-  a->t_rest = yoke_graph_t(a->graph);
+  a->t_rest = t;
   return YOKE_OK;
+}
+
+/* States keep what an exact step of their length costs (matrix exponentials): one step is made first, and the states after it, put
+ * back to where they were, are those that all others start from. Its many perturbed integrations begin with what one without them left. */
+static yoke_status warm_up(yoke_amplification *a, double H, yoke_context *ctx) {
+  YOKE_TRY(write_state(a, H, a->Y0));
+  YOKE_TRY(yoke_graph_rehearse(a->graph, a->t_rest + H, ctx));
+  YOKE_TRY(keep_rest(a, a->t_rest + H));
+  YOKE_TRY(step(a, H, a->Y0, a->Y, ctx));
+  return keep_rest(a, yoke_graph_t(a->graph));
 }
 
 /* ---- the matrix ---- */

@@ -3,14 +3,17 @@
 #include "analysis/stability.h"
 #include "base/cancel.h"
 #include "base/memory.h"
+#include "master/macro_settings.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
   MAX_STATES = 200, /* of the bodies */
   MAX_ROWS   = 400, /* of the amplification matrix */
-  DESCENTS   = 20,  /* halvings of the step while a stable one is searched */
-  BISECTIONS = 6
+  DESCENTS   = 10,  /* times the step is divided by DESCENT while a stable one is searched */
+  DESCENT    = 4,
+  BISECTIONS = 7
 };
 
 static const double tolerance = 1e-6; /* of rho: an undamped model is at 1 up to rounding */
@@ -32,7 +35,7 @@ static yoke_status limit_below(yoke_stability *s, double unstable, yoke_context 
   yoke_stability_point point;
   *stable = 0.0;
   for (int i = 0; i < DESCENTS && *stable == 0.0; ++i) {
-    YOKE_TRY(yoke_stability_at(s, 0.5 * unstable, &point, ctx));
+    YOKE_TRY(yoke_stability_at(s, unstable / DESCENT, &point, ctx));
     if (yoke_stability_is_stable(&point, tolerance)) {
       *stable = point.H;
     } else {
@@ -46,8 +49,18 @@ static yoke_status limit_below(yoke_stability *s, double unstable, yoke_context 
   return YOKE_OK;
 }
 
-static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stability_point *point, double limit) {
-  char about[80] = "";
+/* What may help where no step does, and is not in use already. Corrected schemes are alike here: the map is linear. */
+static void describe_remedy(const yoke_model *model, char *text, size_t size) {
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(model, &macro);
+  const bool  is_corrected = strstr(macro.scheme.scheme, "implicit") != NULL;
+  const char *order        = macro.scheme.order == 0 ? "" : is_corrected ? "a lower order or " : "a lower order, ";
+  snprintf(text, size, "%sanother formulation%s", order, is_corrected ? "" : " or scheme semi-implicit");
+}
+
+static void warn(yoke_context *ctx, const yoke_model *model, const yoke_stability *s, const yoke_stability_point *point,
+                 double limit) {
+  char about[80] = "", remedy[120];
   if (yoke_stability_is_linearized(s)) snprintf(about, sizeof about, " about the rest state near its start");
   char who[160] = "errors grow"; /* of no coupling in particular */
   if (point->coupling[0] != '\0') snprintf(who, sizeof who, "coupling '%.120s' grows", point->coupling);
@@ -56,13 +69,13 @@ static void warn(yoke_context *ctx, const yoke_stability *s, const yoke_stabilit
               "macro step %.6g s is predicted unstable%s: %s by a factor of %.6g per step; the largest "
               "stable step is about %.3g s (yoke stability tells more, --no-predict skips this)",
               point->H, about, who, point->rho, limit);
-  } else {
-    yoke_warn(ctx,
-              "macro step %.6g s is predicted unstable%s: %s by a factor of %.6g per step, and no smaller "
-              "step was found to be stable; use a lower order, another formulation, or scheme semi-implicit (yoke "
-              "stability tells more, --no-predict skips this)",
-              point->H, about, who, point->rho);
+    return;
   }
+  describe_remedy(model, remedy, sizeof remedy);
+  yoke_warn(ctx,
+            "macro step %.6g s is predicted unstable%s: %s by a factor of %.6g per step, and no smaller step was found "
+            "to be stable; use %s (yoke stability tells more, --no-predict skips this)",
+            point->H, about, who, point->rho, remedy);
 }
 
 yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model, double *grown) {
@@ -82,7 +95,7 @@ yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model, d
   if (!is_stable && growth(model, &point) > log(10.0)) {
     double limit = 0.0;
     status       = limit_below(s, point.H, quiet, &limit);
-    if (status != YOKE_E_MEMORY) warn(ctx, s, &point, limit);
+    if (status != YOKE_E_MEMORY) warn(ctx, model, s, &point, limit);
   }
   yoke_stability_destroy(&s);
   yoke_context_destroy(&quiet);

@@ -325,6 +325,7 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   s->settings.time             = sizes.time;
   s->settings.force            = sizes.force;
   s->settings.bears_any_size   = true;
+  s->settings.has_linear_parts = true;
   /* The map is linear: one correction solves it, with a matrix that is exact. */
   if (s->settings.jacobian != YOKE_JACOBIAN_ANALYTIC) s->settings.corrections = 1;
   s->settings.joint_tolerance = 0.0; /* it is probed with states that are far off */

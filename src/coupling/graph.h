@@ -83,8 +83,9 @@ typedef struct yoke_scheme_settings {
   int          corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
   double       length;      /* L of the model [m]; 0: levels are not judged */
   double       time, force; /* T [s] and F [N] of the model, which with L measure what has no size yet; 0: not known */
-  bool         bears_any_size;  /* an analysis, whose states are directions and no motions: none is too large */
-  double       joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
+  bool         bears_any_size; /* an analysis, whose states are directions and no motions: none is too large */
+  bool   has_linear_parts; /* likewise: dy/dw of all subsystems depends on degree and step alone and is found once */
+  double joint_tolerance;  /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 /* Why a trial step was rejected or a step is shorter than planned. */
@@ -206,6 +207,9 @@ void yoke_graph_add_past(yoke_graph *graph, double t, const double *y, const dou
 /* One trial step from T_N to t_next with the scheme of the settings; nothing is accepted yet. > 0: a smaller step may help. A subsystem that
  * ends its step early ends the trial: all step again to that time (YOKE_E_SUBSYSTEM: one that cannot go back was stepped already). */
 yoke_status yoke_graph_try(yoke_graph *graph, double t_next, yoke_step_statistics *statistics, yoke_context *ctx);
+/* One integration of all subsystems to t_next with predicted inputs, whose ends are their states from now on; outputs and history stay. For analyses,
+ * which put other states in their places: solvers keep what a step of this length costs. */
+yoke_status yoke_graph_rehearse(yoke_graph *graph, double t_next, yoke_context *ctx);
 
 /* Where the last trial ended: t_next or earlier. */
 double yoke_graph_trial_end(const yoke_graph *graph);

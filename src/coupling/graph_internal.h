@@ -360,6 +360,7 @@ struct yoke_graph {
   /* Broyden: matrix B [n_c, n_c], column major, then factors of B, pivots; and B as accepted at T_N, in the block. NULL: not used. */
   double       *broyden, *broyden_kept;
   matrix_tag    made;
+  matrix_tag    columns;    /* for which dy/dw of linear subsystems was found */
   bool          is_kept;    /* the matrix at work is that of an earlier step */
   bool          is_touched; /* columns dy/dw of the trial are not those that are kept */
 

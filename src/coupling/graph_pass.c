@@ -335,7 +335,14 @@ static yoke_status take_columns(yoke_graph *g, yoke_step_statistics *statistics,
   return YOKE_OK;
 }
 
+/* dy/dw of linear subsystems is that of an earlier step of the same length and degree. */
+static bool has_columns(const yoke_graph *g) {
+  return g->settings.has_linear_parts && g->columns.is_made && g->columns.degree == g->degree &&
+         fabs(g->H - g->columns.H) <= 1e-10 * g->H;
+}
+
 yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics, yoke_context *ctx) {
+  if (has_columns(g)) aims &= ~GRAPH_COLUMNS;
   const bool with_columns = aims & GRAPH_COLUMNS;
   const bool is_first     = g->n_passes++ == 0;
   YOKE_TRY(graph_watch_nodes(g, ctx));
@@ -350,7 +357,10 @@ yoke_status graph_pass(yoke_graph *g, int aims, yoke_step_statistics *statistics
     YOKE_TRY(check_tasks(g, ctx));
   }
   if (is_first && g->keeps_predicted) keep_predicted(g);
-  return with_columns ? take_columns(g, statistics, ctx) : YOKE_OK;
+  if (!with_columns) return YOKE_OK;
+  YOKE_TRY(take_columns(g, statistics, ctx));
+  g->columns = (matrix_tag){.is_made = true, .degree = g->degree, .H = g->H};
+  return YOKE_OK;
 }
 
 yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_statistics *statistics,

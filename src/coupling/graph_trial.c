@@ -37,8 +37,8 @@ static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics,
   return graph_compare_behind(g, statistics, ctx);
 }
 
-/* From T_N to t_next, or to where a single subsystem without wires ends its step. */
-static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+/* Predicted nodes for a trial to t_next. */
+static void begin_trial(yoke_graph *g, double t_next) {
   g->is_compared    = false;
   g->n_passes       = 0;
   g->has_consistent = false;
@@ -46,9 +46,14 @@ static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *s
   graph_prepare(g, t_next);
   graph_observe_prepare(g);
   graph_feeds_prepare(g);
-  g->t_early         = t_next;
-  statistics->degree = g->degree;
+  g->t_early = t_next;
   graph_predict(g);
+}
+
+/* From T_N to t_next, or to where a single subsystem without wires ends its step. */
+static yoke_status attempt(yoke_graph *g, double t_next, yoke_step_statistics *statistics, yoke_context *ctx) {
+  begin_trial(g, t_next);
+  statistics->degree = g->degree;
   yoke_status status = g->scheme->step(g, statistics, ctx);
   YOKE_ASSERT(status != YOKE_OK || (g->aims & GRAPH_LAST) != 0);
   if (g->t_early < t_next && status != YOKE_OK) return status;
@@ -114,6 +119,17 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
   if (status > 0 && g->t_early < t_next) return name_early(g, status, ctx);
   if (status != YOKE_OK) return graph_explain_failure(g, status, ctx);
   g->trial_ready = true;
+  return YOKE_OK;
+}
+
+yoke_status yoke_graph_rehearse(yoke_graph *g, double t_next, yoke_context *ctx) {
+  yoke_step_statistics statistics = no_statistics;
+  g->trial_ready                  = false;
+  g->pass_ctx                     = ctx;
+  begin_trial(g, t_next);
+  YOKE_TRY(graph_pass(g, 0, &statistics, ctx));
+  for (int i = 0; i < g->n_subsystems; ++i)
+    YOKE_TRY(yoke_subsystem_copy(g->subsystems[i].subsystem, g->subsystems[i].accepted, g->subsystems[i].trial));
   return YOKE_OK;
 }
 

@@ -384,6 +384,20 @@ static void stable_steps_unstable_models_and_slow_growth_are_not_warned_of(void 
   }
 }
 
+static void remedies_of_methods_that_are_never_stable_are_not_in_use_already(void **state) {
+  (void)state;
+  char              text[512];
+  static const char never[] = "cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=2;"
+                              "cosimulation.step=0.01;cosimulation.scheme=";
+  for (int i = 0; i < 2; ++i) {
+    char sets[256];
+    snprintf(sets, sizeof sets, "%s%s", never, i == 0 ? "semi-implicit" : "implicit");
+    assert_int_equal(n_predicted("examples/two-mass-rigid.yaml", sets, text, sizeof text), 1);
+    assert_non_null(
+        strstr(text, "no smaller step was found to be stable; use a lower order or another formulation (yoke"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(linearised_particles_have_the_radii_of_the_two_masses),
@@ -399,6 +413,7 @@ int main(void) {
       cmocka_unit_test(masses_of_a_cut_chain_keep_their_numbers),
       cmocka_unit_test(what_cannot_be_analysed_is_refused_with_a_reason),
       cmocka_unit_test(an_unstable_step_is_predicted_with_the_stable_one),
+      cmocka_unit_test(remedies_of_methods_that_are_never_stable_are_not_in_use_already),
       cmocka_unit_test(stable_steps_unstable_models_and_slow_growth_are_not_warned_of),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,61 @@ static void an_early_end_beside_a_subsystem_that_cannot_go_back_names_it(void **
   rig_close(&r);
 }
 
+/* ---- steps of an analysis ---- */
+
+static void open_for_analysis(rig *r, bool has_linear_parts, bool bears_any_size) {
+  const char *const sets =
+      "cosimulation.scheme=semi-implicit;cosimulation.order=1;cosimulation.jacobian=finite-difference;"
+      "solvers.default.kind=exact";
+  assert_int_equal(rig_plan(r, two_mass, sets), YOKE_OK);
+  r->plan->scheme.has_linear_parts = has_linear_parts;
+  r->plan->scheme.bears_any_size   = bears_any_size;
+  r->plan->scheme.corrections      = 1;
+  assert_int_equal(rig_build(r, "serial", 1, NULL), YOKE_OK);
+}
+
+static void linear_subsystems_are_perturbed_once_for_all_steps_of_a_length(void **state) {
+  (void)state;
+  rig                  all, once;
+  yoke_step_statistics statistics[2];
+  open_for_analysis(&all, false, false);
+  open_for_analysis(&once, true, false);
+  rig_steps(&all, 4);
+  rig_steps(&once, 4);
+  const double t = 5 * all.H;
+  assert_int_equal(yoke_graph_try(all.graph, t, &statistics[0], all.c.ctx), YOKE_OK);
+  assert_int_equal(yoke_graph_try(once.graph, t, &statistics[1], once.c.ctx), YOKE_OK);
+  assert_int_equal(statistics[1].integrations, 4); /* two of each */
+  assert_true(statistics[0].integrations > 4);
+  assert_int_equal(yoke_graph_try(once.graph, t - 0.5 * all.H, &statistics[1], once.c.ctx), YOKE_OK);
+  assert_int_equal(statistics[1].integrations, statistics[0].integrations); /* of another length */
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 2; ++k)
+      CHECK_NEAR(yoke_graph_y(once.graph, i)[k], yoke_graph_y(all.graph, i)[k],
+                 1e-11 * fabs(yoke_graph_y(all.graph, i)[k]));
+  }
+  rig_close(&all);
+  rig_close(&once);
+}
+
+/* A motion of 1e30 in a step is none, but a direction of 1e30 is a direction. */
+static void directions_of_an_analysis_are_never_too_large_for_a_step(void **state) {
+  (void)state;
+  for (int bears = 0; bears <= 1; ++bears) {
+    rig r;
+    open_for_analysis(&r, false, bears != 0);
+    rig_steps(&r, 3);
+    const int n = yoke_graph_memory_size(r.graph);
+    double    memory[64];
+    assert_true(n <= 64);
+    yoke_graph_memory_get(r.graph, memory);
+    for (int i = 0; i < n; ++i) memory[i] *= 1e30;
+    assert_int_equal(yoke_graph_memory_set(r.graph, 3 * r.H, r.H, memory), YOKE_OK);
+    assert_int_equal(rig_try(&r, 4 * r.H), bears != 0 ? YOKE_OK : YOKE_E_UNSTABLE);
+    rig_close(&r);
+  }
+}
+
 /* ---- one subsystem without wires ---- */
 
 static yoke_graph *lone_graph(rig *r, bool stop_anywhere, bool in_place) {
@@ -506,6 +561,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_subsystem_that_ends_early_ends_the_trial_of_all),
       cmocka_unit_test(an_early_end_beside_a_subsystem_that_cannot_go_back_names_it),
+      cmocka_unit_test(linear_subsystems_are_perturbed_once_for_all_steps_of_a_length),
+      cmocka_unit_test(directions_of_an_analysis_are_never_too_large_for_a_step),
       cmocka_unit_test(one_micro_step_at_a_time_has_the_bits_of_one_step),
       cmocka_unit_test(values_inside_a_step_are_those_of_a_step_that_ends_there),
       cmocka_unit_test(observation_changes_no_bit),
