@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { LOOK_EVERY = 1000 /* attempts */, SLOW_LOOKS = 2 };
+enum { LOOK_EVERY = 1000 /* attempts */, SLOW_LOOKS = 8 };
 static const double SLOW          = 1e-6; /* of the best way */
 static const double MOST_ATTEMPTS = 1e12, MOST_SLOW = 1e9, MOST_REJECTED = 3e8;
 

@@ -3,7 +3,7 @@
  * Every thousand attempts the way that they made is compared with the way that is left, and with the best that a thousand made before. A run
  * stands still when to its goal it would take
  *   - more than 1e12 attempts, the number of steps that settings may ask for;
- *   - more than 1e9, and the last two thousand were a million times slower than the best;
+ *   - more than 1e9, and the last eight thousand were a million times slower than the best: an impact takes methods of low order some thousand;
  *   - more than 3e8, and more than an eighth of them is rejected, which smooth motions do not need.
  * Starts with small steps, impacts and fast motions of any length are far from all three. */
 #ifndef YOKE_BASE_PROGRESS_H

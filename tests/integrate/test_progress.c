@@ -46,7 +46,7 @@ static void thousands_of_rejections_around_one_time_stand_still(void **state) {
 
 static void steps_a_million_times_shorter_than_before_stand_still(void **state) {
   (void)state;
-  assert_true(stands((phase[]){{1000, 1e-3, 0}, {3000, 5e-10, 0}}, 2, 10.0));
+  assert_true(stands((phase[]){{1000, 1e-3, 0}, {9000, 5e-10, 0}}, 2, 10.0));
 }
 
 static void honest_small_steps_go_on(void **state) {
@@ -54,6 +54,8 @@ static void honest_small_steps_go_on(void **state) {
   assert_false(stands((phase[]){{300, 1e-13, 3}, {2000, 1e-4, 0}}, 2, 10.0)); /* a start with small steps */
   assert_false(stands((phase[]){{50000, 1e-11, 0}}, 1, 1e-6));                /* all is short */
   assert_false(stands((phase[]){{1000, 1e-3, 0}, {600, 1e-12, 2}, {1000, 1e-3, 0}}, 3, 10.0)); /* an impact */
+  assert_false(
+      stands((phase[]){{1000, 1e-3, 0}, {6000, 5e-12, 2}, {1000, 1e-3, 0}}, 3, 0.06)); /* one by a method of order 2 */
   assert_false(stands((phase[]){{100000, 1e-7, 5}}, 1, 1.0));  /* stability limits explicit steps */
   assert_false(stands((phase[]){{50000, 1e-8, 0}}, 1, 100.0)); /* fast motion, long run */
 }
