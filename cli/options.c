@@ -149,6 +149,9 @@ static int parse_option(const command_def *command, int argc, char **argv, int *
   if (!option) return unknown_option(command, argument);
   if (option->kind == OPTION_FLAG) {
     if (value) return usage_error(command, "option '--%s' takes no value, '%s' was given", option->name, argument);
+  } else if (value && !*value && option->kind == OPTION_MAYBE) {
+    return usage_error(command, "option '--%s=' has no value; write --%s, or --%s=%s", option->name, option->name,
+                       option->name, option->value);
   } else if (!value && option->kind == OPTION_MAYBE) {
     const bool has_word = operands->n > 0 && *i + 1 < argc && argv[*i + 1][0] != '-';
     value               = has_word ? argv[++*i] : "";

@@ -183,6 +183,10 @@ static const char *const synonyms[][2] = {
     {"sine", "harmonic"},
     {"sinusoidal", "harmonic"},
     {"pulse", "impulse"},
+    {"joints", "connections"},
+    {"constraints", "connections"},
+    {"length", "free_length"},
+    {"rest-length", "free_length"},
 };
 
 /* The word of list[n] that means the same, else the nearest one; NULL: none. '_' and capital letters are as good as '-' and small ones. */
@@ -224,7 +228,7 @@ bool model_check_keys(reader *r, const yoke_yaml_node *map, const char *const *l
     for (int k = 0; k < n && !known; ++k) known = strcmp(key->text, list[k]) == 0;
     if (known) continue;
     char        did_you_mean[100], expected[600];
-    const char *nearest = yoke_text_nearest(key->text, list, n);
+    const char *nearest = meant(key->text, list, n);
     join(list, n, expected, sizeof expected);
     char shown[80];
     model_print(shown, sizeof shown, "%.60s", key->text);

@@ -82,6 +82,14 @@ static void profile_tells_the_projection_in_json(void **state) {
   assert_non_null(strstr(f->out, "\"projection\": null"));
 }
 
+static void an_empty_name_behind_profile_or_trace_is_refused(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --profile="), 2);
+  assert_says(f->err, "option '--profile=' has no value; write --profile, or --profile=FILE");
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --trace="), 2);
+  assert_says(f->err, "option '--trace=' has no value");
+}
+
 static void profile_changes_no_bit(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-5 --csv @/a.csv"), 0);
@@ -137,6 +145,7 @@ int main(void) {
       TEST(the_timeline_is_json_with_every_task),
       TEST(a_model_as_a_whole_has_a_timeline_too),
       TEST(profile_tells_the_projection_in_json),
+      TEST(an_empty_name_behind_profile_or_trace_is_refused),
       TEST(profile_changes_no_bit),
       TEST(a_timeline_overwrites_neither_the_model_nor_another_output),
       TEST(the_summary_tells_threads_and_times),

@@ -532,6 +532,9 @@ static void mistakes_in_a_split_are_found(void **state) {
   bad(TWO "cosimulation: {couplings: {nodes: [0.7, 0.3]}}\n", "increasing numbers");
   bad(TWO "cosimulation: {couplings: {x: {extension: d}}}\n", "name of no connection");
   bad(TWO "output: {evry: 1}\n", "did you mean 'every'?");
+  bad(TWO "joints: {}\n", "did you mean 'connections'?");
+  bad(TWO "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1, length: 1}}\n",
+      "did you mean 'free_length'?");
 }
 
 /* ---- overrides and includes ---- */
