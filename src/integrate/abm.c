@@ -6,7 +6,7 @@
  *   phi_1 = f_n,  phi_{i+1}(n+1) = phi_i(n+1) - beta_i phi_i(n),   beta_1 = 1, beta_i = beta_{i-1} Psi_{i-1} / psi_{i-1}
  *   predict   p = y_n + h sum_{i<=k} g_i beta_i phi_i,       f_p = f(t_{n+1}, p)
  *   correct   y_{n+1} = p + h g_{k+1} (f_p - sum_{i<=k} beta_i phi_i)      (order k + 1 by local extrapolation)
- *   error     h (g_k - g_{k+1}) |f_p - sum_{i<=k} beta_i phi_i|
+ *   error     h (g_k - g_{k+1}) |f_p - sum_{i<=k} beta_i phi_i|, with at least what g_k - g_{k+1} is for equal steps
  * The coefficients hold for any sequence of steps, so that a step clipped at a stop loses no order. All of it is
  * computed from psi and phi anew in each step: a rejected attempt leaves no trace.
  *
@@ -246,6 +246,12 @@ static abm_errors order_errors(const abm_own *own, const abm_coefficients *c, do
   return r;
 }
 
+/* The error of the step. Behind far longer ones g_k and g_{k+1} are nearly the same, which only says that neither looks at what is new: there the
+ * coefficient of the uniform grid counts. */
+static double step_error(const abm_own *own, const abm_coefficients *c, double h, const double *norm) {
+  return h * norm[0] * fmax(fabs(c->g[own->k] - c->g[own->k + 1]), gamma_star[own->k]);
+}
+
 static bool should_lower(int k, const abm_errors *r) {
   if (k == 2) return r->below <= 0.5 * r->at_k;
   return k > 2 && fmax(r->below, r->two_below) <= r->at_k;
@@ -362,7 +368,7 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
     if (status == YOKE_OK) {
       difference_norms(&x, &c, norm);
       r   = order_errors(x.own, &c, h_try, norm);
-      err = h_try * norm[0] * fabs(c.g[x.own->k] - c.g[x.own->k + 1]);
+      err = step_error(x.own, &c, h_try, norm);
       if (!isfinite(err) || !isfinite(r.at_k)) status = YOKE_NON_FINITE;
     }
     if (status == YOKE_OK && (err <= 1 || is_fixed)) {

@@ -124,11 +124,26 @@ static void f16_micrometres_are_as_accurate_as_metres(void **state) {
   run_end(&exact);
 }
 
+/* Steps become a thousand times shorter before an impact of 1e-8 s, and the differences behind them are those of long ones. */
+static void f51_abm_keeps_the_tolerance_where_an_impact_follows_long_steps(void **state) {
+  (void)state;
+  const char *const path  = "examples/chain-m3.yaml";
+  model_run         exact = run_file(path, NULL, "dop853", 1e-11, 0.02);
+  const double      v     = run_value(&exact, "c.v[1]");
+  run_end(&exact);
+  for (int digits = 5; digits <= 9; ++digits) {
+    model_run run = run_file(path, NULL, "abm", pow(10.0, -digits), 0.02);
+    CHECK_NEAR(run_value(&run, "c.v[1]"), v, 100.0 * pow(10.0, -digits) * fabs(v)); /* there were 6 % at 1e-6 */
+    run_end(&run);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(f50a_radau5_keeps_loose_tolerances_across_jumps_of_a_force),
       cmocka_unit_test(speed_item_7_a_crank_that_turns_about_the_origin_can_be_projected),
       cmocka_unit_test(f12_the_work_of_a_prescribed_motion_is_as_accurate_as_the_states),
+      cmocka_unit_test(f51_abm_keeps_the_tolerance_where_an_impact_follows_long_steps),
       cmocka_unit_test(f16_micrometres_are_as_accurate_as_metres),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
