@@ -11,6 +11,7 @@ typedef struct yoke_directions {
   int         n_entries;         /* of all directions */
   const int  *direction, *input; /* [n_entries] */
   yoke_signal du;                /* [n_entries] */
+  double      tolerance;         /* relative error that is good enough; 0: as small as a rule makes it */
 } yoke_directions;
 
 #endif

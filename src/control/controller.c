@@ -11,6 +11,8 @@ static const double shortest = 0.01;                  /* of the average step */
 static const double guard =
     10.0; /* [rtol] a budget from here on acts when half of it is used up, and not at any price: */
 static const double spared_by_guard = 0.5, care_of_guard = 16.0;
+static const double start_growth =
+    5.0; /* of the first steps, which are short by guess, where multipliers forget them */
 
 struct yoke_controller {
   yoke_graph           *graph;
@@ -22,6 +24,7 @@ struct yoke_controller {
   int                   n_failed;    /* consecutive rejected trials */
   int                   n_good;      /* accepted steps with this degree and without reduction */
   bool                  starts;      /* in the start phase */
+  bool                  leaps;       /* in that of the run, where steps grow fast */
   bool                  leaves_gaps; /* one correction per step */
   bool                  is_forward;  /* a subsystem cannot go back: what was tried is accepted */
   yoke_trial_end        end;
@@ -42,6 +45,11 @@ static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
         "tenth of the run when it is not given) and orders 0 to %d",
         s->tolerances.rtol, s->initial, s->min, s->max, s->rule.safety, s->order_min, s->order_max, YOKE_ORDER_MAX);
   return YOKE_OK;
+}
+
+/* Multipliers with inner nodes keep a trace of a start with a low degree, and estimates by consistent values need no long past. */
+static bool starts_high(const yoke_controller *c) {
+  return c->estimator.way == YOKE_ESTIMATE_CONSISTENT || c->estimator.way == YOKE_ESTIMATE_MULTIPLIER;
 }
 
 yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const yoke_control_settings *settings,
@@ -68,7 +76,8 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
     return status;
   }
   yoke_controller_restart(c, settings->initial);
-  *out = c;
+  c->leaps = starts_high(c) && yoke_graph_forgets_start(graph);
+  *out     = c;
   return YOKE_OK;
 }
 
@@ -79,16 +88,12 @@ void yoke_controller_destroy(yoke_controller **controller) {
   *controller = NULL;
 }
 
-/* Multipliers with inner nodes keep a trace of a start with a low degree, and estimates by consistent values need no long past. */
-static bool starts_high(const yoke_controller *c) {
-  return c->estimator.way == YOKE_ESTIMATE_CONSISTENT || c->estimator.way == YOKE_ESTIMATE_MULTIPLIER;
-}
-
 void yoke_controller_restart(yoke_controller *c, double H) {
   c->H        = fmin(fmin(H, c->settings.initial), c->settings.max);
   c->degree   = starts_high(c) ? c->settings.order_max : 0;
   c->n_failed = c->n_good = 0;
   c->starts               = true;
+  c->leaps                = false;
 }
 
 void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
@@ -122,6 +127,7 @@ void yoke_controller_pack(const yoke_controller *c, yoke_pack *out) {
   yoke_pack_int32(out, c->n_failed);
   yoke_pack_int32(out, c->n_good);
   yoke_pack_bool(out, c->starts);
+  yoke_pack_bool(out, c->leaps);
   yoke_pack_bool(out, c->has_scales);
   yoke_pack_double(out, c->care);
   yoke_scales_pack(&c->estimator.scales, out);
@@ -135,6 +141,7 @@ yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_con
   read.n_failed   = yoke_unpack_int32(in);
   read.n_good     = yoke_unpack_int32(in);
   read.starts     = yoke_unpack_bool(in);
+  read.leaps      = yoke_unpack_bool(in);
   read.has_scales = yoke_unpack_bool(in);
   read.care       = yoke_unpack_double(in);
   yoke_scales_unpack(&read.estimator.scales, in);
@@ -270,12 +277,15 @@ static void norms_ahead(const yoke_controller *c, const yoke_trial *trial, bool 
   for (int i = 0; i < 3; ++i) norms->order[i] = norms->order[i] + more > 1 ? norms->order[i] + more : 1;
 }
 
-/* Of the next step to this one, if errors counted `care` times. */
-static double ratio_of(const yoke_controller *c, const verdict *v, double care) {
+/* Of the next step to this one, if errors counted `care` times: without limits, and within them. */
+static double wish_of(const yoke_controller *c, const verdict *v, double care) {
   yoke_error_norms norms = v->norms;
   scale(&norms, care);
-  const double ratio = isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
-  return yoke_step_limited(&c->settings.rule, ratio, c->n_failed, v->is_lost || !isfinite(v->error));
+  return isfinite(v->error) ? yoke_step_ratio(&c->settings.rule, &norms) : 0.0;
+}
+
+static double ratio_of(const yoke_controller *c, const verdict *v, double care) {
+  return yoke_step_limited(&c->settings.rule, wish_of(c, v, care), c->n_failed, v->is_lost || !isfinite(v->error));
 }
 
 /* A step of length H was accepted. Its pace is the error norm that it should have had, safety included. The budget shortens steps to come, to a
@@ -303,6 +313,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
   c->n_failed = v->accepted ? 0 : c->n_failed + 1;
   v->degree   = v->is_lost ? trial.degree : next_degree(c, &trial, v->accepted);
+  if (v->accepted && starts_high(c) && trial.degree < c->degree) v->degree = c->degree; /* the past is short still */
 
   const bool is_fixed = c->settings.order_min == c->settings.order_max;
   v->norms            = estimate.norms;
@@ -318,7 +329,13 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
   const bool smaller = v->ratio < 1.0;
   if (c->starts && (smaller || v->degree < degree)) c->starts = false;
   double next = v->ratio * H;
-  if (c->starts) {
+  if (c->leaps) {
+    const double wish = wish_of(c, v, c->care);
+    next              = fmin(wish, start_growth) * H;
+    c->degree         = v->degree;
+    c->leaps          = wish > start_growth;
+    c->starts         = false;
+  } else if (c->starts) {
     next      = 2.0 * H;
     c->degree = degree < c->settings.order_max ? degree + 1 : degree;
     c->starts = c->degree < c->settings.order_max;
@@ -485,10 +502,10 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     ++total.rejected[reason_of(status)];
     total.reduced_by = reason_of(status);
     *statistics      = total;
-    c->starts        = false;
-    c->n_good        = 0;
-    c->degree        = v.degree;
-    c->H             = v.ratio * H;
+    c->starts = c->leaps = false;
+    c->n_good            = 0;
+    c->degree            = v.degree;
+    c->H                 = v.ratio * H;
     if (c->H < least_step(c)) {
       tell(c, ctx);
       return too_small(c, &v, status, H, ctx);

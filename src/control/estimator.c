@@ -272,9 +272,9 @@ static void estimate_multipliers(const yoke_estimator *e, const yoke_graph *grap
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
     if (port.is_felt) continue;
-    yoke_graph_multiplier_effects(graph, i, effects);
+    yoke_graph_multiplier_effects(graph, i, share, effects);
     for (int k = 0; k < port.n_v; ++k)
-      add(&norm, worst, port.wire, share * effects[k], port.y[port.n_p + k], e->tolerances.rtol,
+      add(&norm, worst, port.wire, effects[k], port.y[port.n_p + k], e->tolerances.rtol,
           atol_motion(e, natural_size(graph, &port, port.n_p + k), false));
   }
   const double velocity = yoke_wrms_value(&norm);

@@ -73,6 +73,16 @@ static bool has_matrix(const yoke_graph *g) {
   return g->broyden != NULL ? g->made.is_made : g->factor[0] != NULL;
 }
 
+/* Copies of poses have a rule for their mean that is not exact. Those of the comparison go through the poses themselves: what the rule would change
+ * is its error. (Conditions and unknowns of a coupling are in the same places.) */
+static void spare_copies(yoke_graph *g) {
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    if (channel->info.is_force || channel->n_nodes < 2 || !graph_has_instant(&g->wires[channel->wire])) continue;
+    for (int j = 0; j < channel->n_nodes; ++j) g->c[channel->w_at + j] = 0.0;
+  }
+}
+
 /* The exact motion meets the conditions, the comparison misses them by as much as its polynomials miss the exact inputs. To first
  * order it meets them with other nodes:  y^ += (dy/dw) delta,  (dc/dw) delta = -c(y^).  What is left of its error is what the
  * conditions do not see, as in the step itself. */
@@ -80,6 +90,7 @@ static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
   if (!has_matrix(g)) return YOKE_OK; /* waveform: the end values settle by themselves */
   g->is_viewing_comparison = true;
   graph_residual(g, 0);
+  spare_copies(g);
   const yoke_status status = graph_correct(g, ctx);
   g->is_viewing_comparison = false;
   if (status != YOKE_OK) return status;
@@ -92,6 +103,29 @@ static yoke_status meet_conditions(yoke_graph *g, yoke_context *ctx) {
     }
   }
   return YOKE_OK;
+}
+
+/* Conditions of a joint see the first two moments of its multipliers over the step, int u and int (1 - s) u, which those of the step have
+ * right: the comparison takes them over by a s + b s^2. What is left for the matrix to meet is then as small as the error itself, so that
+ * the matrix need not be exact. */
+static void take_moments(const yoke_graph *g, const graph_channel *channel, double c[MAX_POINTS]) {
+  static const double node[]   = {0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970263};
+  static const double weight[] = {0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692};
+  double              start = 0.0, mean = 0.0, moment = 0.0;
+  for (int p = 0; p < yoke_layout_n_pieces(&channel->layout); ++p) {
+    const double end = yoke_layout_break(&channel->layout, p);
+    for (int i = 0; i < 4; ++i) { /* exact to degree seven */
+      const double s = start + node[i] * (end - start);
+      double       u = 0.0;
+      for (int j = GRAPH_SIGNAL_DEGREE; j >= 0; --j) u = u * s + c[j];
+      const double off = (end - start) * weight[i] * (graph_channel_at(g, channel, s) - u);
+      mean += off;
+      moment += (1.0 - s) * off;
+    }
+    start = end;
+  }
+  c[1] += 24.0 * moment - 6.0 * mean;
+  c[2] += 12.0 * mean - 36.0 * moment;
 }
 
 static bool is_eased(const yoke_graph *g) {
@@ -112,6 +146,8 @@ static yoke_status compare(yoke_graph *g, bool differs, yoke_step_statistics *st
       through_end(g, channel->consistent_new, n, channel->kept->consistent, channel->comparison);
     else
       through_end(g, channel->value, n, channel->kept->past, channel->comparison);
+    if (channel->goes_on_consistent && g->has_consistent && graph_consistent_is_unknown(g, k))
+      take_moments(g, channel, channel->comparison);
   }
   g->is_compared = true;
   YOKE_TRY(graph_pass_comparison(g, statistics, ctx));
@@ -169,9 +205,29 @@ static void find_prescribed(yoke_graph *g) {
   }
 }
 
+/* Corrections are repeated until they are small, by any matrix that is about right. What else reads it are comparisons, which meet conditions of
+ * multipliers with inner nodes by little (take_moments). */
+static double good_enough(const yoke_graph *g) {
+  static const double rough = 1e-3;
+  if (!g->scheme->traits.corrects_to_tolerance) return 0.0;
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    const graph_wire    *wire    = &g->wires[channel->wire];
+    const bool           meets   = graph_has_instant(wire) && (!channel->info.is_force || channel->goes_on_consistent);
+    if (!meets && !rule_of(wire, 1).end_value) return 0.0;
+  }
+  return rough;
+}
+
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
   g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
-  g->channel_points = GRAPH_PAST; /* estimates look back further than the step */
+  for (int k = 0; compares && k < g->n_channels; ++k) {
+    graph_channel *channel      = &g->channels[k];
+    channel->goes_on_consistent = graph_has_instant(&g->wires[channel->wire]) && channel->info.is_force &&
+                                  channel->layout.kind == YOKE_LAYOUT_HALF;
+  }
+  g->response_tolerance = good_enough(g);
+  g->channel_points     = GRAPH_PAST; /* estimates look back further than the step */
   find_prescribed(g);
   return compares ? take_comparison(g, ctx) : YOKE_OK;
 }
@@ -203,6 +259,17 @@ yoke_status yoke_graph_look(yoke_graph *g) {
 yoke_status yoke_graph_compare(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (g->is_compared) return YOKE_OK;
   return compare(g, true, statistics, ctx);
+}
+
+bool yoke_graph_forgets_start(const yoke_graph *g) {
+  bool forgets = false;
+  for (int k = 0; k < g->n_channels; ++k) {
+    const graph_channel *channel = &g->channels[k];
+    if (!channel->info.is_force || !graph_has_instant(&g->wires[channel->wire])) continue;
+    if (!channel->goes_on_consistent) return false;
+    forgets = true;
+  }
+  return forgets;
 }
 
 void yoke_graph_set_degree(yoke_graph *g, int degree) {
@@ -328,6 +395,55 @@ int yoke_graph_n_all_channels(const yoke_graph *g) {
   return g->n_channels;
 }
 
+/* Extrapolation through the n newest of these values to the end of the step. */
+static double value_ahead(const yoke_graph *g, const double *past, int n) {
+  double weight[GRAPH_PAST], value = 0.0;
+  if (n > g->block->n_past) n = g->block->n_past;
+  yoke_lagrange_weights(n, g->past_s, 1.0, weight);
+  for (int i = 0; i < n; ++i) value += weight[i] * past[i];
+  return value;
+}
+
+/* How far multipliers are from polynomials: what extrapolation with their degree k misses, in what it misses with k - 1. About 1, the most that
+ * is said, where they have a kink or a jump inside the step. */
+static double unevenness(const yoke_graph *g, const graph_wire *wire, int k) {
+  double low = 0.0, high = 0.0;
+  for (int c = wire->first; c < wire->first + wire->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    if (!channel->goes_on_consistent) continue;
+    low += fabs(value_ahead(g, channel->kept->consistent, k) - channel->consistent_new) / channel->natural;
+    high += fabs(value_ahead(g, channel->kept->consistent, k + 1) - channel->consistent_new) / channel->natural;
+  }
+  return high < low ? high / low : 1.0;
+}
+
+/* Largest |int_0^s e| of the error e of a multiplier through its nodes and the past, in units of the error of its value extrapolated to the end:
+ * the product of the distances from all nodes, over that of the distances of the end from the k + 1 points of the past. */
+static double error_inside(const yoke_graph *g, const graph_channel *channel) {
+  enum { PARTS = 16 };
+  const int n_past = yoke_layout_n_past(&channel->layout), k = channel->layout.degree;
+  double    whole = 1.0, sum = 0.0, largest = 0.0;
+  for (int i = 0; i <= k; ++i) whole *= 1.0 - g->past_s[i];
+  for (int part = 0; part < PARTS; ++part) {
+    const double s       = (part + 0.5) / PARTS;
+    double       product = 1.0;
+    for (int j = 0; j < channel->n_nodes; ++j) product *= s - yoke_layout_node(&channel->layout, j);
+    for (int i = 0; i < n_past; ++i) product *= s - g->past_s[i];
+    sum += product / PARTS;
+    largest = fmax(largest, fabs(sum));
+  }
+  return largest / whole;
+}
+
+/* What counts inside the step of an error of extrapolation: with nodes in its middle little, but all that an end node leaves where the multiplier
+ * is no polynomial. */
+static double share_inside(const yoke_graph *g, const graph_channel *channel, double end_share) {
+  const int k = channel->layout.degree;
+  if (!channel->goes_on_consistent || k < 2 || g->block->n_past < k + 1) return end_share;
+  const double uneven = unevenness(g, &g->wires[channel->wire], k);
+  return fmin(error_inside(g, channel) + pow(uneven, 4.0) * end_share, end_share);
+}
+
 void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *out) {
   const graph_channel *channel       = &g->channels[k];
   const bool           is_consistent = g->has_consistent;
@@ -345,10 +461,7 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
                               .smooth_past   = is_consistent ? channel->kept->consistent : channel->kept->past,
                               .wire          = channel->wire};
   for (int j = GRAPH_SIGNAL_DEGREE; g->is_compared && j >= 0; --j) out->compared += channel->comparison[j];
-  double    weight[GRAPH_PAST];
-  const int n = g->degree + 1 < g->block->n_past ? g->degree + 1 : g->block->n_past;
-  yoke_lagrange_weights(n, g->past_s, 1.0, weight);
-  for (int i = 0; i < n; ++i) out->smooth_predicted += weight[i] * out->smooth_past[i];
+  out->smooth_predicted = value_ahead(g, out->smooth_past, g->degree + 1);
 }
 
 const char *yoke_graph_wire_name(const yoke_graph *g, int wire) {
@@ -475,7 +588,7 @@ static void inner_errors_at(const yoke_graph *g, int port, int degree, double in
   }
 }
 
-void yoke_graph_multiplier_effects(const yoke_graph *g, int port, double *effects) {
+void yoke_graph_multiplier_effects(const yoke_graph *g, int port, double end_share, double *effects) {
   const graph_wire      *wire  = &g->wires[port / 2];
   const yoke_port_shape *shape = wire->wire.shape[port % 2];
   const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[port % 2]];
@@ -486,7 +599,8 @@ void yoke_graph_multiplier_effects(const yoke_graph *g, int port, double *effect
       yoke_channel_trial channel;
       yoke_graph_channel_trial(g, s->feeds[f].channel, &channel);
       if (!channel.is_multiplier) continue;
-      const double u = g->H * graph_end_share(g, &s->feeds[f]) * (channel.smooth_predicted - channel.smooth);
+      const double share = share_inside(g, &g->channels[s->feeds[f].channel], end_share);
+      const double u = share * g->H * graph_end_share(g, &s->feeds[f]) * (channel.smooth_predicted - channel.smooth);
       for (int k = 0; k < shape->n_v; ++k) effects[k] += u * s->da_du[(size_t)input * (size_t)ny + (size_t)(at + k)];
     }
   }

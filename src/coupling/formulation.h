@@ -85,6 +85,8 @@ typedef struct yoke_coupling_def {
   const yoke_port_shape      *shape[2]; /* of the two ports */
   bool                        feels_wrenches; /* a port takes a wrench and nothing else: no motion can be prescribed */
   const yoke_coupling_settings *settings;
+  bool
+      has_consistent; /* the run is under step control, which finds consistent values of multipliers at every macro point */
 } yoke_coupling_def;
 
 /* One channel. It enters side s as input kind `enters[s]`. */

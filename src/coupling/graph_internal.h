@@ -92,11 +92,12 @@ typedef struct graph_channel {
   int                kind;          /* GRAPH_MOTIONS, ... */
   double             natural;       /* size of its value by those of the model (residuals.h) */
   graph_kept        *kept;          /* in the block */
-  bool         has_own_order; /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
-  bool         has_curve;     /* of the trial: the formulation gave `curve` */
-  bool         enters[2];     /* this side */
-  int          order;
-  int          spare_order; /* of its wire: its degree is that of the run less this */
+  bool has_own_order;      /* its formulation extrapolates it with a degree of its own, `order`; else the run's */
+  bool has_curve;          /* of the trial: the formulation gave `curve` */
+  bool enters[2];          /* this side */
+  bool goes_on_consistent; /* a multiplier that goes on from consistent values, not from its own nodes (step control) */
+  int  order;
+  int  spare_order; /* of its wire: its degree is that of the run less this */
   /* of the trial */
   yoke_layout  layout;                         /* at its degree */
   double       applied;                        /* value at t_next that the outputs y_new belong to */
@@ -317,10 +318,11 @@ struct yoke_graph {
   bool   is_rough; /* corrections once leave a rest that grows: semi-implicit repeats them (graph_check.c) */
 
   /* step control (trial.h) */
-  bool counts_past_low; /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
-  bool keeps_predicted; /* y_predicted is filled */
-  bool renews_matrix;   /* the matrix of an earlier step is not kept */
-  bool ignores_jumps;   /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
+  bool   counts_past_low;    /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
+  bool   keeps_predicted;    /* y_predicted is filled */
+  bool   renews_matrix;      /* the matrix of an earlier step is not kept */
+  double response_tolerance; /* relative error of dy/dw that is good enough; 0: none is */
+  bool   ignores_jumps; /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
   yoke_comparison_kind     comparison;
   bool                     is_compared;           /* the comparison integration of this trial is done */
   bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
@@ -551,7 +553,9 @@ static inline const double *graph_port(const graph_wire *wire, int side, const d
 }
 
 static inline yoke_past graph_past(const yoke_graph *graph, const graph_channel *channel) {
-  return (yoke_past){.n = graph->block->n_past, .s = graph->past_s, .u = channel->kept->past};
+  return (yoke_past){.n = graph->block->n_past,
+                     .s = graph->past_s,
+                     .u = channel->goes_on_consistent ? channel->kept->consistent : channel->kept->past};
 }
 
 #endif

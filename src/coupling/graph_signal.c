@@ -260,6 +260,7 @@ void graph_directions(const yoke_graph *g, int i, double *t, double *c, yoke_dir
                                                       .n_entries = x->n,
                                                       .direction = x->column,
                                                       .input     = x->input,
+                                                      .tolerance = g->response_tolerance,
                                                       .du        = begin_signal(g, x->n, n_pieces, degree, breaks, t, c)};
   for (int p = 0; p < n_pieces; ++p) {
     for (int e = 0; e < x->n; ++e) {

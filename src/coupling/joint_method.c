@@ -30,7 +30,8 @@ yoke_status yoke_joint_method_check(yoke_context *ctx, const yoke_coupling_def *
   const yoke_joint_method *method = def->formulation->data;
   YOKE_TRY(yoke_constraint_check(ctx, def, scheme, method->most_displaced));
   YOKE_TRY(check_index(ctx, def, method->index));
-  if (order < 0 || order > YOKE_LAYOUT_MAX_DEGREE || (method->orders >> order & 1u) == 0u) {
+  const unsigned orders = method->orders | (def->has_consistent ? YOKE_ORDERS_UP_TO(method->most_chosen) : 0u);
+  if (order < 0 || order > YOKE_LAYOUT_MAX_DEGREE || (orders >> order & 1u) == 0u) {
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected %s with formulation %s", def->name, order,
                      method->orders_text, def->formulation->name);
   }

@@ -13,10 +13,11 @@
 #include "coupling/constraint.h"
 
 typedef struct yoke_joint_method {
-  int            index;          /* level of the conditions; 0: the user's choice of 1, 2 and 3 */
-  unsigned       orders;         /* bit k: polynomial degree k is possible */
-  const char    *orders_text;    /* the same in words */
-  int            most_displaced; /* sides that may follow a motion: 0, 1, 2 */
+  int         index;       /* level of the conditions; 0: the user's choice of 1, 2 and 3 */
+  unsigned    orders;      /* bit k: polynomial degree k is possible */
+  const char *orders_text; /* the same in words */
+  int most_chosen;    /* highest degree that step control may choose: through consistent values. 0: as `orders` says */
+  int most_displaced; /* sides that may follow a motion: 0, 1, 2 */
   yoke_copy_rule copies;
   bool           has_mu; /* every row has a second multiplier, which moves the bodies */
 

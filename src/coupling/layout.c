@@ -28,6 +28,7 @@ double yoke_layout_break(const yoke_layout *layout, int p) {
 
 int yoke_layout_n_past(const yoke_layout *layout) {
   if (layout->kind == YOKE_LAYOUT_END) return layout->degree;
+  if (layout->kind == YOKE_LAYOUT_HALF && layout->degree > 2) return layout->degree - 1;
   return layout->degree > 0 ? 1 : 0;
 }
 

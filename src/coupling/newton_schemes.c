@@ -183,6 +183,19 @@ static yoke_status look_for_rounding(yoke_graph *g, yoke_verdict *verdict, yoke_
   return YOKE_OK;
 }
 
+/* May a step stand although its multipliers are not corrected to the last? Under step control, where those of the next step do not go on from
+ * them: what they are off by is felt through the gap that they leave, which the next step closes. */
+static bool may_stand(const yoke_graph *g) {
+  return g->has_joints && g->response_tolerance > 0.0;
+}
+
+/* Does it, since the next correction of quickly converging ones would be small? In units of the corrector's tolerance, which is far below what
+ * the motion can feel of a multiplier. */
+static bool stands(const yoke_graph *g, double previous, double norm) {
+  static const double small = 10.0, quick = 0.1;
+  return may_stand(g) && norm < small && norm < quick * previous;
+}
+
 /* Newton from the predicted nodes until the conditions hold. With the matrix of an earlier step corrections shrink by a rate that hardly
  * changes. One that is no good, or reaches the noise of the solvers before the test is met, fails: the new one of a second chance converges
  * so quickly that noise is no matter. */
@@ -192,11 +205,16 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
   YOKE_TRY(first_pass(g, statistics, ctx));
   for (int pass = 1; pass <= g->settings.max_iterations; ++pass) {
     memcpy(g->c_before, g->c, (size_t)g->n_c * sizeof *g->c);
-    YOKE_TRY(correct_nodes(g, ctx));
-    ++statistics->iterations;
+    YOKE_TRY(graph_correct(g, ctx));
     const double previous = norm;
     norm                  = graph_weighted_norm(g, g->delta);
-    yoke_verdict verdict  = graph_judge(g, &convergence, norm);
+    if (pass > 1 && stands(g, previous, norm)) {
+      measure_rate(norm / previous, statistics);
+      return YOKE_OK;
+    }
+    for (int i = 0; i < g->n_w; ++i) g->w[i] += g->delta[i];
+    ++statistics->iterations;
+    yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict != YOKE_VERDICT_CONVERGED && pass > 1) YOKE_TRY(look_for_rounding(g, &verdict, ctx));
     const bool is_old  = g->is_kept && g->broyden == NULL;
     const bool goes_on = verdict == YOKE_VERDICT_GO_ON && pass > 1;
@@ -206,7 +224,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     if (pass > 1) measure_rate(norm / previous, statistics);
     const bool renew = is_slow || (verdict == YOKE_VERDICT_GO_ON && renews_always(g)) ||
                        (is_old && goes_on && pass == 2 && takes_long(g, convergence.rate, norm));
-    const bool last = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations;
+    const bool last = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations || may_stand(g);
     YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (last ? GRAPH_LAST : 0), statistics, ctx));
     graph_residual(g, 0);
     learn(g, g->c_before);

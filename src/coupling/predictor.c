@@ -4,9 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-/* The newest known nodes of a channel, inner nodes of the last step included: local times and values, newest first. */
+/* The newest known nodes of a channel, inner nodes of the last step included where it goes on from them: local times and values, newest
+ * first. */
 static int known_nodes(const yoke_graph *g, const graph_channel *channel, int most, double *s, double *u) {
-  int n  = 0;
+  int n = 0;
+  if (channel->goes_on_consistent) {
+    for (; n < g->block->n_past && n < most; ++n) {
+      s[n] = g->past_s[n];
+      u[n] = channel->kept->consistent[n];
+    }
+    return n;
+  }
   s[n]   = 0.0;
   u[n++] = channel->kept->past[0];
   for (int j = channel->kept->n_inner - 1; j >= 0 && n < most; --j) {

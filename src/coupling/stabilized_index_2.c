@@ -4,12 +4,12 @@
  * each condition. Copies are parabolas with the mean of the original (constraint.h). */
 #include "coupling/joint_method.h"
 
-enum { MAX_DEGREE = 2 };
+enum { MAX_DEGREE = 2, MOST_CHOSEN = 4 };
 
 static const yoke_setting own_rows[] = {YOKE_METHOD_INDEX(yoke_index_settings, 2)};
 
 static void layout(const void *own, int degree, yoke_layout *out) {
-  const int k = degree < MAX_DEGREE ? degree : MAX_DEGREE;
+  const int k = degree < MOST_CHOSEN ? degree : MOST_CHOSEN;
   (void)own;
   *out = (yoke_layout){.kind = YOKE_LAYOUT_HALF, .degree = k, .inner = {0.5, 0.0}};
 }
@@ -20,6 +20,7 @@ static const yoke_joint_method method = {
     .index       = 2,
     .orders      = YOKE_ORDERS_UP_TO(MAX_DEGREE),
     .orders_text = "0 to 2",
+    .most_chosen = MOST_CHOSEN,
     .copies      = YOKE_COPY_PARABOLA,
     .sums        = {.n = 2, .weight = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}},
     .layout      = layout,

@@ -57,9 +57,10 @@ bool yoke_graph_breaks(const yoke_graph *graph, int wire);
  * in steps that were not compared. */
 bool yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
 
-/* What errors of the multipliers' extrapolation do to the velocities of a port over the step: H (da/du) (u_pre - u) with consistent values, into
- * effects [n_v]; 0 where there are no multipliers. */
-void yoke_graph_multiplier_effects(const yoke_graph *graph, int port, double *effects);
+/* What errors of the multipliers do to the velocities of a port inside the step: a share of H (da/du) (u_pre - u) with consistent values, into
+ * effects [n_v]; 0 where there are no multipliers. The share is end_share, less
+ * where a multiplier has nodes inside the step and is smooth: what its polynomial misses between them. */
+void yoke_graph_multiplier_effects(const yoke_graph *graph, int port, double end_share, double *effects);
 
 /* For the next trial: degree (at most the order of the settings), comparison. */
 void yoke_graph_set_degree(yoke_graph *graph, int degree);
@@ -83,6 +84,8 @@ bool        yoke_graph_can_compare(const yoke_graph *graph, const char **name);
 bool        yoke_graph_multipliers_are_off(yoke_graph *graph);
 /* Then: one point of history, with consistent values. */
 yoke_status yoke_graph_restart_consistent(yoke_graph *graph, yoke_context *ctx);
+/* Are there multipliers, and do all go on from consistent values, so that their nodes do not remember how the run began? */
+bool        yoke_graph_forgets_start(const yoke_graph *graph);
 /* Local order of the predicted coupling values at this degree: degree + 1, by accelerations one more. */
 int         yoke_graph_input_order(const yoke_graph *graph, int degree);
 /* Lowest local orders of positions and velocities of all couplings at this degree. */

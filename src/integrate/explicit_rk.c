@@ -646,8 +646,9 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
 
 static yoke_status refresh(const rk_view *x) {
   if (x->self->nystroem) return YOKE_OK;
-  return explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, x->state->t, YOKE_SIDE_RIGHT,
-                           x->q, x->v, x->qdot, x->a, NULL);
+  return explicit_evaluate(
+      x->integrator, x->work, x->u_now, &x->state->counters, x->u, x->state->t, YOKE_SIDE_RIGHT, x->q, x->v, x->qdot,
+      x->a, yoke_n_multipliers(x->integrator->equations) > 0 ? yoke_integrator_lambda(x->integrator, x->state) : NULL);
 }
 
 yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,

@@ -284,8 +284,8 @@ static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_si
                    nu);
 }
 
-/* Project q, v of a state that was reset, and compute a, lambda with the right limit of the inputs. The caller has set t to that of the
- * loads. */
+/* Project q, v of a state that was reset, and compute a, lambda with the right limit of the inputs, unless the method does. The caller has
+ * set t to that of the loads. */
 static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                    const yoke_signal *u, bool was_reset, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
@@ -302,8 +302,10 @@ static yoke_status make_consistent(const yoke_integrator *integrator, void *scra
                        integrator->ops->name, state->t);
     }
   }
-  double *a = yoke_integrator_a(integrator, state);
-  if (!was_reset && e->ops->reinput != NULL && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative) {
+  double    *a            = yoke_integrator_a(integrator, state);
+  const bool is_left_over = !was_reset && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
+  if (is_left_over && e->ops->stage == NULL) return YOKE_OK; /* `disturb` of such a method evaluates all of it */
+  if (is_left_over && e->ops->reinput != NULL) {
     status = e->ops->reinput(e->self, state->t, q, v, u_now, a);
   } else {
     status =

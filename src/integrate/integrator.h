@@ -87,7 +87,8 @@ typedef struct yoke_integrator_ops {
   void (*interpolate)(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
                       double *v);
 
-  /* Inputs jumped at state->t, or q and v were reset (already written and consistent, a and lambda recomputed): drop or damp what is stale. */
+  /* Inputs jumped at state->t, or q and v were reset (already written and consistent): drop or damp what is stale. a and lambda are
+   * recomputed; not by those that end with the derivative, of equations without fused stages, where q and v stay: they do it here. */
   yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                          const yoke_signal *u, bool state_was_reset);
 

@@ -16,14 +16,14 @@
 
 enum { MOST_STEPS = 16, FIRST_DOUBT = 4 };
 
-/* Of one micro step, relative to the tangents: FINEST, or where the steps of the solver themselves are rougher MULTIPLE times their tolerance,
+/* Of one micro step, relative to the tangents: what is asked for, FINEST at least, or where the steps of the solver themselves are rougher MULTIPLE times their tolerance,
  * at most ROUGHEST. A correction by the response leaves as large a part of itself, which is far below what it corrects. */
 static const double FINEST = 5e-6, MULTIPLE = 500.0, ROUGHEST = 5e-3;
 
 static double tolerance_of(const walk *w) {
   const yoke_integrator_options *o = &w->tangents->integrator->options;
-  if (o->fixed_step > 0.0) return FINEST;
-  return fmin(fmax(MULTIPLE * o->rtol, FINEST), ROUGHEST);
+  if (o->fixed_step > 0.0) return fmax(w->directions->tolerance, FINEST);
+  return fmax(w->directions->tolerance, fmin(fmax(MULTIPLE * o->rtol, FINEST), ROUGHEST));
 }
 
 /* ---- creation ---- */

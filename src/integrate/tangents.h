@@ -29,7 +29,7 @@ const yoke_dae *yoke_tangents_dae(const yoke_tangents *tangents);
 size_t yoke_tangents_room(const yoke_tangents *tangents, int n);
 
 /* One macro step: begin at the state's time (behind a disturb), advance behind each accepted micro step of [t_prev, t], whose dense output
- * must be good (t_look at or before its start). `scratch` is that of the integrator. A direction has an input at most once; du has no break
+ * must be good (t_look at or before its start; with a tolerance finite). `scratch` is that of the integrator. A direction has an input at most once; du has no break
  * points but those of u. Not YOKE_OK: there are no tangents for this step (singular position, jump of a law, no accuracy; a block of directions
  * may fail where another does not), and nothing of the room is to be used; the state is never changed. */
 yoke_status yoke_tangents_begin(const yoke_tangents *tangents, void *room, void *scratch,

@@ -38,7 +38,7 @@ yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t,
     return YOKE_NOT_CONVERGED;
   yoke_signal_value(&w->directions->du, t, side, 0, p->du);
   double *lambda = dae->i_lambda >= 0 ? p->x + dae->i_lambda : NULL;
-  if (t == w->state->t && side == YOKE_SIDE_LEFT && w->is_explicit) { /* the step has left them */
+  if (t == w->state->t && w->is_explicit) { /* the step has left them, or whoever told the method of a jump */
     memcpy(a, yoke_integrator_a(w->tangents->integrator, w->state), (size_t)e->nv * sizeof *a);
     if (lambda != NULL)
       memcpy(lambda, yoke_integrator_lambda(w->tangents->integrator, w->state),

@@ -13,8 +13,9 @@ static bool has_joint(const yoke_plan *plan) {
 
 /* Does the formulation of a coupling take this degree without a complaint? */
 static bool bears(const yoke_plan *plan, int k, const yoke_scheme_ops *scheme, int order) {
-  yoke_context           *quiet = NULL;
-  const yoke_coupling_def def   = yoke_plan_coupling_def(plan, k);
+  yoke_context     *quiet = NULL;
+  yoke_coupling_def def   = yoke_plan_coupling_def(plan, k);
+  def.has_consistent      = plan->step.is_controlled;
   if (yoke_context_create(&quiet) != YOKE_OK) return false;
   const yoke_status status = def.formulation->check(quiet, &def, scheme != NULL ? &scheme->traits : NULL, order);
   const bool        bears  = status == YOKE_OK && yoke_context_n_messages(quiet) == 0;

@@ -8,6 +8,7 @@
 #include "integrate/solver_options.h"
 #include "model/assembly_report.h"
 #include "model/prescribed.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static const double most_open = 1e-4; /* rows that are left out: lengths of the 
 /* ---- inputs ---- */
 
 /* Do the inputs at t differ from those that the state has seen? Rounding differences do not count; those of a rate are the larger the
- * shorter the step is that it was formed over. */
+ * shorter the step is that it was formed over. A kink is nothing to a method of one step that has
+ * the derivative at t already; fused stages of chains have it for next to nothing. */
 static bool inputs_jump(const native *n, void *scratch, const void *state, const yoke_signal *u, double t) {
   const double *seen = native_doubles(state, n->at->u), *seen_rate = native_doubles(state, n->at->rate);
   const double *size = native_doubles(state, n->at->size), *size_rate = native_doubles(state, n->at->size_rate);
@@ -28,6 +30,8 @@ static bool inputs_jump(const native *n, void *scratch, const void *state, const
   for (int i = 0; i < n->equations.nu; ++i) {
     if (yoke_is_jump(seen[i], now[i], size[i])) return true;
   }
+  if (n->equations.ops->stage == NULL && yoke_integrator_at_work(n->integrator, state)->ops->ends_with_derivative)
+    return false;
   yoke_signal_value(u, t, YOKE_SIDE_RIGHT, 1, now);
   for (int i = 0; i < n->equations.nu; ++i) {
     if (yoke_is_jump(seen_rate[i], now[i], size_rate[i] + size[i] / H)) return true;
@@ -78,11 +82,15 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
-/* From here on somebody looks into micro steps. */
+/* From here on somebody looks into micro steps; some time: for rough tangents any dense output will do that costs nothing. */
 static double look_from(const native *n, const yoke_step_request *request) {
-  if (n->equations.n_events > 0 || request->response != NULL || n->holds_jumps) return -(double)INFINITY;
-  return request->n_observed < request->n_times ? fmin(request->t_look, request->times[request->n_observed])
-                                                : request->t_look;
+  const bool has_response = request->response != NULL,
+             is_rough     = has_response && request->response->directions.tolerance > 0.0;
+  if (n->equations.n_events > 0 || (has_response && !is_rough) || n->holds_jumps) return -(double)INFINITY;
+  const double look = request->n_observed < request->n_times
+                          ? fmin(request->t_look, request->times[request->n_observed])
+                          : request->t_look;
+  return is_rough ? fmin(look, DBL_MAX) : look;
 }
 
 /* Micro steps until t_end, or one of them; each is searched for events and observed, tangents are carried along. */

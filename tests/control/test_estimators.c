@@ -243,7 +243,8 @@ static void estimated_errors_of_joints_are_true_within_ten_percent(void **state)
 typedef struct order_row {
   const char *file, *formulation, *extra;
   int         degree;
-  double      H; /* and H/2 */
+  double      H;    /* and H/2 */
+  int         more; /* that this model has above what is declared */
 } order_row;
 
 typedef struct estimates {
@@ -297,27 +298,27 @@ static void estimate_with(const order_row *row, double H, double mean[2], int de
 
 static void estimates_fall_with_the_local_order_that_a_formulation_declares(void **state) {
   static const order_row rows[] = {
-      {"two-mass-rigid", "stabilized-index-2", "", 0, 2e-3},
-      {"two-mass-rigid", "stabilized-index-2", "", 1, 4e-3},
-      {"two-mass-rigid", "stabilized-index-2", "", 2, 4e-3},
-      {"two-mass-rigid", "stabilized-index-1", "", 0, 4e-3},
-      {"two-mass-rigid", "stabilized-index-1", "", 1, 4e-3},
-      {"two-mass-rigid", "stabilized-index-1", "", 3, 8e-3},
-      {"two-mass-rigid", "stabilized-index-2-mu", "", 0, 2e-3},
-      {"two-mass-rigid", "baumgarte", "", 0, 2e-3},
-      {"two-mass-rigid", "baumgarte", "", 1, 2e-3},
-      {"double-pendulum", "stabilized-index-2", "", 0, 1e-2},
-      {"double-pendulum", "stabilized-index-2", "", 1, 1e-2},
-      {"double-pendulum", "stabilized-index-2", "", 2, 1e-2},
-      {"double-pendulum", "stabilized-index-1", "", 0, 1e-2},
-      {"double-pendulum", "stabilized-index-1", "", 1, 1e-2},
-      {"two-mass", "constitutive", "", 0, 1e-3},
-      {"two-mass", "constitutive", "", 1, 2.5e-4},
-      {"two-mass", "constitutive", "", 2, 1e-3},
-      {"two-mass", "constitutive", "", 3, 1e-3},
-      {"two-mass", "constitutive", ACCELERATED, 0, 2.5e-4},
-      {"two-mass", "constitutive", ACCELERATED, 1, 5e-4},
-      {"two-mass", "constitutive", ACCELERATED, 2, 5e-4},
+      {"two-mass-rigid", "stabilized-index-2", "", 0, 2e-3, 0},
+      {"two-mass-rigid", "stabilized-index-2", "", 1, 4e-3, 0},
+      {"two-mass-rigid", "stabilized-index-2", "", 2, 4e-3, 1}, /* nothing turns */
+      {"two-mass-rigid", "stabilized-index-1", "", 0, 4e-3, 0},
+      {"two-mass-rigid", "stabilized-index-1", "", 1, 4e-3, 0},
+      {"two-mass-rigid", "stabilized-index-1", "", 3, 8e-3, 0},
+      {"two-mass-rigid", "stabilized-index-2-mu", "", 0, 2e-3, 0},
+      {"two-mass-rigid", "baumgarte", "", 0, 2e-3, 0},
+      {"two-mass-rigid", "baumgarte", "", 1, 2e-3, 0},
+      {"double-pendulum", "stabilized-index-2", "", 0, 1e-2, 0},
+      {"double-pendulum", "stabilized-index-2", "", 1, 1e-2, 0},
+      {"double-pendulum", "stabilized-index-2", "", 2, 1e-2, 0},
+      {"double-pendulum", "stabilized-index-1", "", 0, 1e-2, 0},
+      {"double-pendulum", "stabilized-index-1", "", 1, 1e-2, 0},
+      {"two-mass", "constitutive", "", 0, 1e-3, 0},
+      {"two-mass", "constitutive", "", 1, 2.5e-4, 0},
+      {"two-mass", "constitutive", "", 2, 1e-3, 0},
+      {"two-mass", "constitutive", "", 3, 1e-3, 0},
+      {"two-mass", "constitutive", ACCELERATED, 0, 2.5e-4, 0},
+      {"two-mass", "constitutive", ACCELERATED, 1, 5e-4, 0},
+      {"two-mass", "constitutive", ACCELERATED, 2, 5e-4, 0},
   };
   int n_bad = 0;
   (void)state;
@@ -327,7 +328,7 @@ static void estimates_fall_with_the_local_order_that_a_formulation_declares(void
     for (int k = 0; k < 2; ++k) estimate_with(&rows[i], k == 0 ? rows[i].H : 0.5 * rows[i].H, mean[k], declared);
     for (int what = 0; what < 2; ++what) {
       const double order = log2(mean[0][what] / mean[1][what]);
-      if (fabs(order - declared[what]) <= 0.3) continue;
+      if (fabs(order - declared[what] - rows[i].more) <= 0.3) continue;
       print_message("%s %s %d: %s fall with order %.2f, declared %d\n", rows[i].file, rows[i].formulation,
                     rows[i].degree, what == 0 ? "positions" : "velocities", order, declared[what]);
       ++n_bad;

@@ -65,6 +65,8 @@ static void every_layout_has_the_nodes_pieces_and_past_of_its_table(void **state
       {half(0), 2, 2, 0},
       {half(1), 2, 2, 1},
       {half(2), 2, 1, 1},
+      {half(3), 2, 1, 2},
+      {half(4), 2, 1, 3},
       {third(0), 3, 3, 0},
       {third(1), 3, 3, 1},
       {third(3), 3, 1, 1},
@@ -94,9 +96,10 @@ static void end_layout_reproduces_polynomials_of_its_degree_on_uneven_grids(void
   }
 }
 
-static void half_step_parabola_and_third_step_cubic_are_exact(void **state) {
+static void half_step_polynomials_and_third_step_cubic_are_exact(void **state) {
   (void)state;
-  const yoke_layout layouts[] = {half(2), third(3), {.kind = YOKE_LAYOUT_THIRD, .degree = 3, .inner = {0.2, 0.85}}};
+  const yoke_layout layouts[] = {
+      half(2), half(3), half(4), third(3), {.kind = YOKE_LAYOUT_THIRD, .degree = 3, .inner = {0.2, 0.85}}};
   for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; ++i) {
     const int       degree = layouts[i].degree;
     sample          x;
@@ -158,6 +161,7 @@ static void derivatives_by_node_values_are_the_changes_they_cause(void **state) 
                                  half(0),
                                  half(1),
                                  half(2),
+                                 half(4),
                                  third(0),
                                  third(1),
                                  third(3)};
@@ -202,7 +206,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_layout_has_the_nodes_pieces_and_past_of_its_table),
       cmocka_unit_test(end_layout_reproduces_polynomials_of_its_degree_on_uneven_grids),
-      cmocka_unit_test(half_step_parabola_and_third_step_cubic_are_exact),
+      cmocka_unit_test(half_step_polynomials_and_third_step_cubic_are_exact),
       cmocka_unit_test(half_step_end_derivative_and_integral_have_the_weights_of_li),
       cmocka_unit_test(end_layout_of_degree_0_holds_the_new_value_and_has_no_slope),
       cmocka_unit_test(piecewise_linear_layouts_join_their_nodes),

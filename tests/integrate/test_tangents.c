@@ -365,6 +365,30 @@ static void tangents_of_rough_steps_are_rough_and_cheap(void **state) {
   assert_true(rough < 5 * 5e-3);
 }
 
+/* F32: matrices of a corrector need not be exact. */
+static void f32_rough_tangents_take_a_fraction_of_the_evaluations(void **state) {
+  (void)state;
+  const tangent_toy    p = toy_modes(3, 0.05, 11, 0.05);
+  const yoke_equations e = toy_equations(&toy_ops, &p);
+  int64_t              evaluations[2];
+  for (int k = 0; k < 2; ++k) {
+    double         numbers[MOST_NUMBERS], exact[7];
+    direction_list l;
+    seven_directions(&l, 0.5);
+    l.d.tolerance = k == 0 ? 0.0 : 1e-3;
+    run r         = open_run("dopri5", &e, options_of(1e-4, 0.1), modes_q, modes_v, &inputs_2);
+    assert_int_equal(carry(&r, &inputs_2, &l.d, 0.5), YOKE_OK);
+    evaluations[k] = yoke_tangents_view(r.tangents, r.room).evaluations;
+    for (int d = 0; d < 6; ++d) {
+      assert_int_equal(numbers_of(&r, d, numbers), 7);
+      response_of(&p, &l, d, 0.5, exact);
+      assert_true(distance(5, numbers, exact) < (k == 0 ? 1e-5 : 5e-3));
+    }
+    close_run(&r);
+  }
+  assert_true(3 * evaluations[1] <= evaluations[0]);
+}
+
 static void too_long_steps_give_no_tangents(void **state) {
   (void)state;
   const tangent_toy    p = toy_modes(3, 0, 300, 0);
@@ -545,6 +569,7 @@ int main(void) {
       cmocka_unit_test(stiff_parts_are_right_and_bounded),
       cmocka_unit_test(long_steps_are_divided),
       cmocka_unit_test(tangents_of_rough_steps_are_rough_and_cheap),
+      cmocka_unit_test(f32_rough_tangents_take_a_fraction_of_the_evaluations),
       cmocka_unit_test(too_long_steps_give_no_tangents),
       cmocka_unit_test(inputs_may_break_inside_the_step),
       cmocka_unit_test(a_direction_has_the_same_bits_alone_and_among_others),

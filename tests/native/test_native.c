@@ -53,10 +53,10 @@ static void half_with_a_ghost_equals_its_hand_written_equations(void **state) {
   for (int k = 0; k < N_SOLVERS; ++k) check_half(&ghost_half, solvers[k], k == 0 ? 1e-11 : 1e-7);
 }
 
-/* Evaluations of the second of two steps: the force falls from 1 kN to `end` in the first and begins with `begin` in the second, at the
- * same slope. */
-static int64_t evaluations_behind(double end, double begin) {
-  const double  slope = -1e4, first[3] = {1e3 + end, slope, 0.0}, second[3] = {begin, slope, 0.0};
+/* Evaluations of the second of two steps: the force falls from 1 kN to `end` in the first and begins with `begin` and this slope in the
+ * second. */
+static int64_t evaluations_behind(double end, double begin, double slope) {
+  const double  first[3] = {1e3 + end, -1e4, 0.0}, second[3] = {begin, slope, 0.0};
   bench         b;
   wave          w;
   yoke_counters before, after;
@@ -77,8 +77,16 @@ static int64_t evaluations_behind(double end, double begin) {
 /* An input that was 1 kN and is now 0 but for rounding does not jump when it is exactly 0 behind the macro point. */
 static void rounding_of_an_input_that_was_large_is_no_jump(void **state) {
   (void)state;
-  assert_int_equal(evaluations_behind(5e-13, 0.0), evaluations_behind(0.0, 0.0));
-  assert_true(evaluations_behind(0.0, 1e-6) > evaluations_behind(0.0, 0.0));
+  assert_int_equal(evaluations_behind(5e-13, 0.0, -1e4), evaluations_behind(0.0, 0.0, -1e4));
+  assert_true(evaluations_behind(0.0, 1e-6, -1e4) > evaluations_behind(0.0, 0.0, -1e4));
+}
+
+/* F32: a method of one step has the derivative where inputs bend; where they jump it is evaluated once. */
+static void f32_a_kink_of_an_input_costs_nothing_and_a_jump_one_evaluation(void **state) {
+  (void)state;
+  const int64_t smooth = evaluations_behind(100.0, 100.0, -1e4);
+  assert_int_equal(evaluations_behind(100.0, 100.0, -1.001e4), smooth);
+  assert_int_equal(evaluations_behind(100.0, 100.001, -1e4), smooth + 1);
 }
 
 /* ---- guided rows ---- */
@@ -809,6 +817,7 @@ int main(void) {
       cmocka_unit_test(half_with_a_force_equals_its_hand_written_equations),
       cmocka_unit_test(half_with_a_ghost_equals_its_hand_written_equations),
       cmocka_unit_test(rounding_of_an_input_that_was_large_is_no_jump),
+      cmocka_unit_test(f32_a_kink_of_an_input_costs_nothing_and_a_jump_one_evaluation),
       cmocka_unit_test(guided_point_moves_as_it_is_told_with_every_solver),
       cmocka_unit_test(response_of_guided_rows_shows_reactions_as_differences_do),
       cmocka_unit_test(guided_joint_that_cannot_follow_is_refused_with_names),
