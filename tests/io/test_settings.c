@@ -337,7 +337,7 @@ static void the_echo_names_what_was_chosen(void **state) {
   assert_int_equal(cosim_open(&c, "examples/double-pendulum.yaml", "cosimulation={step: {rtol: 1e-5}}"), YOKE_OK);
   char *echo = echo_of(&c);
   for (const char *const *part = (const char *const[]){"scheme: implicit\n", "estimator: md",
-                                                       "initial: ", "max: ", "order: {min: 0, max: 2, rule: ida}",
+                                                       "initial: ", "max: ", "order: {min: 0, max: 4, rule: ida}",
                                                        "\"knee\": {formulation: stabilized-index-2, decomposition: "
                                                        "force/force, extension: none, feedthrough: false, index: 2}",
                                                        "corrector: {rtol: ", "kind: auto, rtol: ", NULL};
