@@ -18,10 +18,6 @@ static const double rounding         = 1e-12; /* of L */
 static const double beyond_forces    = 1e15;  /* of a trial: times what the model's sizes make */
 static const double beyond_length    = 1e6;   /* of a motion in one step, likewise */
 static const double beyond_signals   = 1e18;  /* likewise of signals, whose units nobody knows */
-static const double run_away_growth =
-    1e3; /* from the first of several jumps beyond all values so far to the last one, ... */
-static const double run_away_force  = 1e2; /* ... to so many natural sizes, ... */
-static const double run_away_length = 1e4; /* ... and a change that moves a mean body by so many lengths in the step */
 
 /* What may help a coupling that diverges. */
 static void describe_remedy(const yoke_graph *g, const graph_channel *channel, char text[REMEDY_SIZE]) {
@@ -180,14 +176,6 @@ static double most_of_node(const graph_channel *channel, double ratio) {
   }
 }
 
-/* Has a force jumped beyond all sizes again and again, and will it throw bodies out of the model in this step? */
-static bool runs_away(const yoke_graph *g, const graph_channel *channel, double value, double ratio) {
-  const graph_growth *growth = &channel->kept->growth;
-  return channel->info.is_force && !g->ignores_jumps && growth->n_growing >= 2 &&
-         fabs(growth->jump) > run_away_growth * growth->first_jump && fabs(value) > run_away_force * channel->natural &&
-         fabs(value - channel->kept->past[0]) > run_away_length * channel->natural * ratio * ratio;
-}
-
 /* Inputs that no mechanism has, a motion by a million times the length of the model in one step or a force far beyond all sizes, make bodies spin so
  * fast that an integration of the step would hardly end: it is not begun. */
 yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
@@ -200,7 +188,7 @@ yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
     const double         limit   = most_of_node(channel, ratio);
     for (int j = 0; kind != GRAPH_SIGNALS && is_watched(channel) && j < channel->n_nodes; ++j) {
       const double value = g->w[channel->w_at + j];
-      if (!(fabs(value - origin) > limit) && !runs_away(g, channel, value, ratio)) continue;
+      if (!(fabs(value - origin) > limit)) continue;
       char remedy[REMEDY_SIZE];
       describe_remedy(g, channel, remedy);
       return yoke_fail(ctx, YOKE_E_UNSTABLE,

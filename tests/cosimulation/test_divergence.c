@@ -190,12 +190,6 @@ static void f23_a_fixed_step_far_too_long_ends_at_once(void **state) {
   expect_unstable("tests/campaign/real/door.yaml", "cosimulation.step=0.375", 3.0, "'spindle'");
 }
 
-/* The crank would turn so fast that its next step takes hundred million micro steps. */
-static void f23_a_crank_that_a_long_step_spins_up_ends_the_run(void **state) {
-  (void)state;
-  expect_unstable("tests/campaign/real/crank-train.yaml", "cosimulation.step=0.03", 0.4, "'crankshaft'");
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
@@ -212,7 +206,6 @@ int main(void) {
       cmocka_unit_test(f23_steps_too_long_for_joints_in_space_end_at_once),
       cmocka_unit_test(f23_steps_too_long_for_a_loop_end_at_once),
       cmocka_unit_test(f23_a_fixed_step_far_too_long_ends_at_once),
-      cmocka_unit_test(f23_a_crank_that_a_long_step_spins_up_ends_the_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
