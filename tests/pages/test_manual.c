@@ -1,0 +1,28 @@
+/* The commands of the README and of the manual run. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../cli/program.h"
+#include "page.h"
+
+static void every_command_of_the_readme_runs(void **state) {
+  assert_page_holds(*state, "README.md");
+}
+static void every_command_of_the_page_of_the_program_runs(void **state) {
+  assert_page_holds(*state, "docs/program.md");
+}
+static void every_command_of_the_page_of_accuracy_runs(void **state) {
+  assert_page_holds(*state, "docs/accuracy.md");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(every_command_of_the_readme_runs),
+      TEST(every_command_of_the_page_of_the_program_runs),
+      TEST(every_command_of_the_page_of_accuracy_runs),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
