@@ -17,12 +17,16 @@ static void every_command_of_the_page_of_the_program_runs(void **state) {
 static void every_command_of_the_page_of_accuracy_runs(void **state) {
   assert_page_holds(*state, "docs/accuracy.md");
 }
+static void every_command_of_the_page_of_methods_runs(void **state) {
+  assert_page_holds(*state, "docs/which-method.md");
+}
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(every_command_of_the_readme_runs),
       TEST(every_command_of_the_page_of_the_program_runs),
       TEST(every_command_of_the_page_of_accuracy_runs),
+      TEST(every_command_of_the_page_of_methods_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
