@@ -457,7 +457,7 @@ static bool has_potential(const yoke_whole_model *w) {
     if (model->loads[i].kind == YOKE_LOAD_FORCE || model->loads[i].kind == YOKE_LOAD_TORQUE) return false;
   }
   for (int c = 0; c < model->n_connections; ++c) {
-    if (model->connections[c].formula != NULL) return false;
+    if (model->connections[c].formula != NULL || !yoke_law_is_elastic(&model->connections[c].law)) return false;
   }
   for (int b = 0; b < model->n_bodies; ++b) {
     if (model->bodies[b].chain != NULL && model->bodies[b].chain->n_loads > 0) return false;

@@ -51,9 +51,7 @@ void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *
 static double elastic_force(const yoke_law *law, double x, double t) {
   yoke_law elastic = *law;
   double   F_x, F_v;
-  for (int k = 0; law->expression != NULL && k < yoke_expression_n_variables(law->expression); ++k) {
-    if (yoke_expression_variables(law->expression)[k] != 0) elastic.expression = NULL;
-  }
+  if (!yoke_law_is_elastic(law)) elastic.expression = NULL;
   return yoke_law_force(&elastic, x, 0.0, t, &F_x, &F_v);
 }
 

@@ -253,18 +253,20 @@ static double integrate_expression(const yoke_expression *expression, double x) 
   return sum;
 }
 
+bool yoke_law_is_elastic(const yoke_law *law) {
+  for (int k = 0; law->expression != NULL && k < yoke_expression_n_variables(law->expression); ++k) {
+    if (yoke_expression_variables(law->expression)[k] != 0) return false;
+  }
+  return true;
+}
+
 double yoke_law_potential(const yoke_law *law, double x) {
   double V = 0.5 * law->stiffness * x * x;
   if (law->stiffness_power != 0.0) {
     V += law->stiffness_power * pow(fabs(x), law->exponent_x + 1.0) / (law->exponent_x + 1.0);
   }
   if (law->table.n > 0) V += yoke_table_integral(&law->table, x);
-  if (law->expression != NULL && x != 0.0) {
-    const int n = yoke_expression_n_variables(law->expression);
-    if (n == 0 || (n == 1 && yoke_expression_variables(law->expression)[0] == 0)) {
-      V += integrate_expression(law->expression, x);
-    }
-  }
+  if (law->expression != NULL && x != 0.0 && yoke_law_is_elastic(law)) V += integrate_expression(law->expression, x);
   return V;
 }
 

@@ -40,6 +40,8 @@ double yoke_law_force_in(const yoke_law *law, double x, double v, double t, cons
  * alone numerically (adaptive, about 1e-12 relative); an expression that reads v or t adds 0. Each point where the force
  * jumps costs accuracy: 1e-9. */
 double yoke_law_potential(const yoke_law *law, double x);
+/* Is the expression, if there is one, among those parts? */
+bool   yoke_law_is_elastic(const yoke_law *law);
 
 /* The same law with an owner of its own: the table in `arena`, one more owner of the expression. Released by clear. Memory that is
  * missing shows in the arena. */

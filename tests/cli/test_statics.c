@@ -35,6 +35,17 @@ static void a_mass_hangs_where_its_spring_carries_it(void **state) {
   assert_non_null(strstr(f->err, "at rest"));
 }
 
+/* A cylinder that pushes with 20 N and has a law of t and v, which no energy knows: c x = 20 - m g. */
+static void a_law_of_time_and_speed_is_put_to_rest_upwards(void **state) {
+  fixture *f = *state;
+  model(f, "yoke: 1\ngravity: [-1, 0, 0]\n"
+           "t_end: 1\n"
+           "bodies: {m: {kind: mass1d, mass: 2, x: 0}}\n"
+           "connections: {s: {kind: spring-damper, between: [ground, m], law: '500*(x - t) + 3*v - 20'}}\n");
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print m.x"), 0);
+  assert_true(fabs(printed(f, "m.x") - (20.0 - 2.0) / 500.0) < 1e-12);
+}
+
 /* A start from which thousand hinges have to turn; the tip of a chain that hangs is straight below. */
 static void a_long_chain_of_rods_hangs_straight_down(void **state) {
   fixture *f = *state;
@@ -98,6 +109,7 @@ static void load_steps_belong_to_statics(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_mass_hangs_where_its_spring_carries_it),
+      TEST(a_law_of_time_and_speed_is_put_to_rest_upwards),
       TEST(a_long_chain_of_rods_hangs_straight_down),
       TEST(load_steps_follow_the_branch_that_begins_at_the_start),
       TEST(a_model_that_nothing_holds_has_no_rest_state),
