@@ -8,12 +8,14 @@
 #include "../cli/program.h"
 #include "page.h"
 
+#if defined(YOKE_WITH_HDF5) && defined(YOKE_WITH_METIS) /* they keep results, and let the program propose a split */
 static void every_command_of_the_readme_runs(void **state) {
   assert_page_holds(*state, "README.md");
 }
 static void every_command_of_the_page_of_the_program_runs(void **state) {
   assert_page_holds(*state, "docs/program.md");
 }
+#endif
 static void every_command_of_the_page_of_accuracy_runs(void **state) {
   assert_page_holds(*state, "docs/accuracy.md");
 }
@@ -23,10 +25,12 @@ static void every_command_of_the_page_of_methods_runs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(every_command_of_the_readme_runs),
-      TEST(every_command_of_the_page_of_the_program_runs),
-      TEST(every_command_of_the_page_of_accuracy_runs),
-      TEST(every_command_of_the_page_of_methods_runs),
+#if defined(YOKE_WITH_HDF5) && defined(YOKE_WITH_METIS)
+    TEST(every_command_of_the_readme_runs),
+    TEST(every_command_of_the_page_of_the_program_runs),
+#endif
+    TEST(every_command_of_the_page_of_accuracy_runs),
+    TEST(every_command_of_the_page_of_methods_runs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
