@@ -284,17 +284,24 @@ static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_si
                    nu);
 }
 
+/* What has changed at a point of a state. */
+typedef enum change {
+  CHANGE_INPUTS,
+  CHANGE_NUDGE, /* q and v by a little */
+  CHANGE_RESET  /* q and v */
+} change;
+
 /* Project q, v of a state that was reset, and compute a, lambda with the right limit of the inputs, unless the method does. The caller has
  * set t to that of the loads. */
 static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                   const yoke_signal *u, bool was_reset, yoke_context *ctx) {
+                                   const yoke_signal *u, change what, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
   double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
   double               *u_now = common_u(integrator, scratch);
   if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, u_now);
 
   yoke_status status = YOKE_OK;
-  if (was_reset && e->ng + e->n_norms > 0) {
+  if (what == CHANGE_RESET && e->ng + e->n_norms > 0) {
     status = e->ops->project_position(e->self, scratch, state->t, q);
     if (status == YOKE_OK) status = e->ops->project_velocity(e->self, scratch, state->t, q, v);
     if (status != YOKE_OK) {
@@ -302,8 +309,9 @@ static yoke_status make_consistent(const yoke_integrator *integrator, void *scra
                        integrator->ops->name, state->t);
     }
   }
-  double    *a            = yoke_integrator_a(integrator, state);
-  const bool is_left_over = !was_reset && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
+  double    *a = yoke_integrator_a(integrator, state);
+  const bool is_left_over =
+      what == CHANGE_INPUTS && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
   if (is_left_over && e->ops->stage == NULL) return YOKE_OK; /* `disturb` of such a method evaluates all of it */
   if (is_left_over && e->ops->reinput != NULL) {
     status = e->ops->reinput(e->self, state->t, q, v, u_now, a);
@@ -338,7 +346,7 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   state->t_look      = -(double)INFINITY;
   state->progress.t  = t;
   state->t           = right_of_jump(e, t);
-  yoke_status status = make_consistent(integrator, scratch, state, u, true, ctx);
+  yoke_status status = make_consistent(integrator, scratch, state, u, CHANGE_RESET, ctx);
   if (status != YOKE_OK) return status;
   status   = integrator->ops->start(integrator, scratch, state, u);
   state->t = t;
@@ -350,19 +358,19 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
 }
 
 static yoke_status tell_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                               const yoke_signal *u, bool was_reset, yoke_context *ctx) {
+                               const yoke_signal *u, change what, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
   const double          t = state->t, behind = right_of_jump(e, t);
   if (yoke_integrator_is_kicked(integrator, state)) {
     double *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
     YOKE_TRY(e->ops->kick(e->self, scratch, before_jump(t), behind, q, v));
-    was_reset = true;
+    what = CHANGE_RESET;
   }
   state->t                  = behind;
   state->t_prev             = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
-  yoke_status status        = make_consistent(integrator, scratch, state, u, was_reset, ctx);
+  yoke_status status        = make_consistent(integrator, scratch, state, u, what, ctx);
   const bool  is_consistent = status == YOKE_OK;
-  if (is_consistent) status = integrator->ops->disturb(integrator, scratch, state, u, was_reset);
+  if (is_consistent) status = integrator->ops->disturb(integrator, scratch, state, u, what == CHANGE_RESET);
   state->t = state->t_prev = t;
   if (status == YOKE_OK || !is_consistent) return status;
   return yoke_fail(ctx, status, "solver '%s' cannot restart at t = %.9g s (%s)", integrator->ops->name, state->t,
@@ -375,13 +383,20 @@ yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scrat
   YOKE_TRY(check_inputs(integrator, &u, ctx));
   memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
   memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
-  return tell_method(integrator, scratch, state, u, true, ctx);
+  return tell_method(integrator, scratch, state, u, CHANGE_RESET, ctx);
 }
 
 yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                     const yoke_signal *u, yoke_context *ctx) {
   YOKE_TRY(check_inputs(integrator, &u, ctx));
-  return tell_method(integrator, scratch, state, u, false, ctx);
+  return tell_method(integrator, scratch, state, u, CHANGE_INPUTS, ctx);
+}
+
+yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const yoke_signal *u, yoke_context *ctx) {
+  const bool is_light = yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
+  YOKE_TRY(check_inputs(integrator, &u, ctx));
+  return tell_method(integrator, scratch, state, u, is_light ? CHANGE_NUDGE : CHANGE_RESET, ctx);
 }
 
 /* ---- steps, stops and break points ---- */
@@ -464,7 +479,8 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
                      integrator->ops->name, state->t, t_stop);
   }
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
-  if (is_disturbed(integrator, scratch, state, u)) YOKE_TRY(tell_method(integrator, scratch, state, u, false, ctx));
+  if (is_disturbed(integrator, scratch, state, u))
+    YOKE_TRY(tell_method(integrator, scratch, state, u, CHANGE_INPUTS, ctx));
 
   /* Invariant 2 */
   double t_limit = fmin(t_stop, yoke_equations_next_break(integrator->equations, state->t));

@@ -202,6 +202,10 @@ yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scrat
  * lambda with the right limit, tell the method. Jumps at interior break points of one signal are found by step itself. */
 yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                     const yoke_signal *u, yoke_context *ctx);
+/* q and v moved a little at state->t, where others replaced copies of their own: no projection, a and lambda are computed anew with the right
+ * limit of the inputs. Methods that keep nothing but the derivative at the point go on as they were, the others restart. */
+yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const yoke_signal *u, yoke_context *ctx);
 /* dst := src, one copy. Both of this integrator. */
 void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
                                  const yoke_integrator_state *src);

@@ -344,6 +344,14 @@ static double contact_energy(const yoke_chain_force *contact, double x) {
   return -contact->amplitude / contact->slope * exp(contact->slope * x);
 }
 
+/* Elements own + 1 .. own_end - 1, and at an end without copies the element that ends at the ground. */
+static bool owns_element(const yoke_chain_kernel *kernel, int i) {
+  return (i > kernel->own || kernel->own == 0) && (i < kernel->own_end || kernel->own_end == kernel->n);
+}
+static bool owns_mass(const yoke_chain_kernel *kernel, int i) {
+  return i >= kernel->own && i < kernel->own_end;
+}
+
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                               double *kinetic, double *potential, double *power_dissipated, double *power_external) {
   double T = 0.0, U = 0.0, P_damper = 0.0, P_load = 0.0;
@@ -353,9 +361,11 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
     double T_block = 0.0, U_block = 0.0, P_block = 0.0;
     for (int i = i0; i < i1; ++i) { /* element i and mass i */
       const yoke_chain_element p = yoke_chain_element_at(kernel, i);
-      U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
-      P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->elements->exponent_v);
-      if (i == kernel->n) continue;
+      if (owns_element(kernel, i)) {
+        U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
+        P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->elements->exponent_v);
+      }
+      if (!owns_mass(kernel, i)) continue;
       T_block += 0.5 * kernel->mass[i] * v[i] * v[i];
       U_block -= kernel->mass[i] * gx * x[i];
     }
@@ -368,6 +378,7 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
   for (int k = 0; k < kernel->loads.n_forces; ++k) {
     const yoke_chain_force *load = &kernel->loads.forces[k];
     double                  force;
+    if (!owns_mass(kernel, load->mass)) continue;
     if (load->shape < 0) {
       U += contact_energy(load, x[load->mass]);
     } else if (yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, x, &force)) {
@@ -528,6 +539,8 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
   if (kernel == NULL) return yoke_out_of_memory(ctx, "a chain of %d masses", chain->n);
   kernel->arena      = arena;
   kernel->n          = chain->n;
+  kernel->own        = chain->halo[0];
+  kernel->own_end    = chain->n - chain->halo[1];
   yoke_status status = create_masses(ctx, chain, kernel);
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
   if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->arena, &kernel->loads);

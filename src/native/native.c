@@ -96,7 +96,9 @@ static double look_from(const native *n, const yoke_step_request *request) {
 /* Micro steps until t_end, or one of them; each is searched for events and observed, tangents are carried along. */
 static yoke_status advance(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                            yoke_step_request *request, yoke_context *ctx) {
-  if (request->begins_anew || inputs_jump(n, scratch, head, u, head->t))
+  if (native_is_nudged(n, head))
+    YOKE_TRY(yoke_integrator_nudge(n->integrator, scratch, head, u, ctx));
+  else if (request->begins_anew || inputs_jump(n, scratch, head, u, head->t))
     YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
   native_forget_found(n, head);
   YOKE_TRY(native_response_begin(n, scratch, head, u, request->response));
@@ -248,7 +250,8 @@ static bool native_help(const yoke_subsystem *subsystem, yoke_lockstep *helpers)
 #define NATIVE_CALLS                                                                                                   \
   .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
   .counters = native_counters, .release = native_release, .help = native_help, .instant = &native_instant,             \
-  .response = &native_response, .events = &native_events, .observe = &native_observe, .energy = &native_energy
+  .response = &native_response, .events = &native_events, .observe = &native_observe, .energy = &native_energy,        \
+  .halo = &native_halo_calls
 
 #define NATIVE_REPEATS                                                                                                 \
   .repeat = &native_repeat, .reset = &native_resets, .linear = &native_linear, .pack = &native_packing
@@ -317,6 +320,7 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->jump_since          = reserve_packed(&s->state_size, n_jumps);
   at->jump_pause          = reserve_packed(&s->state_size, 3 * n_jumps);
   at->jump_next           = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
+  at->nudged              = reserve_packed(&s->state_size, n->has_halos ? 1 : 0);
   s->state_size           = whole_lines(s->state_size);
   s->state_rest           = n->integrator->state_size - yoke_integrator_fresh(n->integrator);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
@@ -514,6 +518,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
   n->holds_jumps   = native_can_hold_jumps(n);
+  YOKE_TRY(native_take_halos(ctx, n, s, def));
   native_places at = {0};
   lay_out(n, s, &at);
   n->at = yoke_arena_share(&s->arena, &at, sizeof at);

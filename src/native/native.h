@@ -14,6 +14,11 @@ typedef struct yoke_native_signals {
   const int64_t *handles;
 } yoke_native_signals;
 
+/* Masses first, first + step, ... (step 1 or -1) of a chain are copies of masses that others own. */
+typedef struct yoke_native_halo {
+  int body, first, step, n;
+} yoke_native_halo;
+
 typedef struct yoke_native_def {
   const char                *name;
   const yoke_model          *model; /* kept; solver settings inside */
@@ -24,7 +29,9 @@ typedef struct yoke_native_def {
   int                        n_inputs;
   const yoke_input          *inputs; /* [n_inputs] multibody.h */
   int                        n_integrals;
-  const yoke_variable       *integrals;    /* [n_integrals] positions whose time integrals are wanted */
+  const yoke_variable       *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  int                        n_halos;
+  const yoke_native_halo    *halos;        /* [n_halos] */
   double                     length, time; /* sizes of the whole model [m, s]; 0: not known */
   const double              *q, *v;        /* start (no quadratures), where it fits the joints; NULL: assembled */
   bool                       is_whole;     /* a model that runs as a whole: its start is told about */

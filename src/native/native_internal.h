@@ -7,6 +7,7 @@
  *   base [n_integrals]   quadratures of the ports' positions when the last step was accepted
  *   old, dead, most, since [n_events], native_pause [n_events] and native_found (if there are events): event functions (event_search.h), how often in a
  *                        row each happened again although it had hardly left zero, and what was found of them in the last step
+ *   nudged [1] (if there are halos) not 0: their masses have moved since the last step
  *   most, since [n_jumps], native_pause [n_jumps] the same of the switching functions of jumps (native_jumps.c)
  * Scratch: the integrator's, then arrays of inputs, accelerations and multipliers. */
 #ifndef YOKE_NATIVE_INTERNAL_H
@@ -35,6 +36,11 @@ typedef struct native_line {
   int            y_at;
 } native_line;
 
+/* Masses q, q + step, ... of a chain's positions, and likewise of its velocities. */
+typedef struct native_halo {
+  int q, v, step, n;
+} native_halo;
+
 /* Where things are: bytes into the state or into the scratch. Equal subsystems share it. */
 typedef struct native_places {
   size_t u, rate, size, size_rate, base;    /* into the state */
@@ -50,6 +56,7 @@ typedef struct native_places {
   size_t jump_most, jump_since, jump_pause; /* into the state */
   /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
   size_t jump_next;
+  size_t nudged;              /* into the state: halos have moved */
   size_t jump, change, spare; /* into the scratch: of jumps; a state to go back to */
 } native_places;
 
@@ -68,6 +75,7 @@ typedef struct native {
   bool                 has_signal_ports;         /* some port shows signals */
   bool                 needs_accelerations;      /* some port shows what follows from them */
   bool                 holds_jumps;              /* of laws or loads */
+  bool                 has_halos;
   bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
   yoke_equations       equations;
   yoke_multibody      *mb;    /* lives as long as the equations */
@@ -86,6 +94,7 @@ typedef struct native {
   const yoke_dae
            *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
   yoke_dae *own_dae; /* NULL: it is not its own */
+  native_halo *halos; /* copies of masses that others own */
 } native;
 _Static_assert(offsetof(native, equations.work_size) <= 128, "a step of a chain reads two cache lines");
 
@@ -223,6 +232,11 @@ yoke_status native_observe_passed(const native *n, void *scratch, const void *st
                                   yoke_step_request *request);
 extern const yoke_observe_ops native_observe;
 extern const yoke_energy_ops  native_energy;
+
+/* native_halo.c. Creation; have the masses of a halo moved since the last step? Asked once. */
+yoke_status native_take_halos(yoke_context *ctx, native *n, yoke_subsystem *s, const yoke_native_def *def);
+bool        native_is_nudged(const native *n, void *state);
+extern const yoke_halo_ops native_halo_calls;
 
 /* native_reset.c */
 extern const yoke_reset_ops  native_resets;

@@ -1,5 +1,5 @@
 /* State on the owner: that of the inner subsystem. On other ranks: what is asked of a state without an exchange, its counters and the events of its last step; every call that
- * may change them carries them along. Calls whose caller learns nothing (accept, clear, release, account) stay on the owner. */
+ * may change them carries them along. Calls whose caller learns nothing (accept, clear, release, account, take) stay on the owner. */
 #include "subsystem/ranked.h"
 
 #include <stdio.h>
@@ -354,6 +354,11 @@ static void ranked_account(const yoke_subsystem *s, void *scratch, void *state, 
 }
 
 /* Every rank gets the bytes that one process alone would have written. */
+static void ranked_take(const yoke_subsystem *s, void *state, int halo, const double *y) {
+  const ranked *self = s->self;
+  if (self->inner != NULL) self->inner->ops->halo->take(self->inner, state, halo, y);
+}
+
 static yoke_status ranked_pack(const yoke_subsystem *s, const void *state, yoke_pack *out, yoke_context *ctx) {
   const ranked   *self = s->self;
   const size_t    n = n_said(ctx), at = out->size;
@@ -431,6 +436,7 @@ static const ranked all_groups = {
                 .reset        = ranked_reset,
                 .motions      = ranked_motions,
                 .account      = ranked_account},
+    .halo    = {.take = ranked_take},
     .pack    = {.pack = ranked_pack, .unpack = ranked_unpack},
     .ops     = {.destroy  = ranked_destroy,
                 .start    = ranked_start,

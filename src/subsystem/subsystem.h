@@ -208,6 +208,13 @@ typedef struct yoke_pack_ops {
                         yoke_context *ctx);
 } yoke_pack_ops;
 
+/* Copies of bodies that belong to other subsystems, in halos around its own (coupling/overlap.c). */
+typedef struct yoke_halo_ops {
+  /* Between steps: the bodies of halo number `halo` get positions and velocities from y, the outputs of ports at their originals one behind
+   * the other in the order of the halo. They are off by a little at most: the solver goes on with its step and order where it can. */
+  void (*take)(const yoke_subsystem *subsystem, void *state, int halo, const double *y);
+} yoke_halo_ops;
+
 /* All groups: X(type, member of the ops). Wrappers pass every group on from this list (wrapper.h). */
 #define YOKE_SUBSYSTEM_GROUPS(X)                                                                                       \
   X(yoke_repeat_ops, repeat)                                                                                           \
@@ -218,6 +225,7 @@ typedef struct yoke_pack_ops {
   X(yoke_energy_ops, energy)                                                                                           \
   X(yoke_reset_ops, reset)                                                                                             \
   X(yoke_linear_ops, linear)                                                                                           \
+  X(yoke_halo_ops, halo)                                                                                               \
   X(yoke_pack_ops, pack)
 
 typedef struct yoke_subsystem_ops {

@@ -139,6 +139,10 @@ static yoke_status pass_set_x(const yoke_subsystem *s, void *scratch, void *stat
   return s->inner->ops->linear->set_x(s->inner, scratch, yoke_wrapper_state(s, state), x);
 }
 
+static void pass_take(const yoke_subsystem *s, void *state, int halo, const double *y) {
+  s->inner->ops->halo->take(s->inner, yoke_wrapper_state(s, state), halo, y);
+}
+
 static yoke_status pass_pack(const yoke_subsystem *s, const void *state, yoke_pack *out, yoke_context *ctx) {
   return s->inner->ops->pack->pack(s->inner, yoke_wrapper_state_seen(s, state), out, ctx);
 }
@@ -162,6 +166,7 @@ static const yoke_wrapper pass = {
                  .motions      = pass_motions,
                  .account      = pass_account},
     .linear   = {.n_x = pass_n_x, .get_x = pass_get_x, .set_x = pass_set_x},
+    .halo     = {.take = pass_take},
     .pack     = {.pack = pass_pack, .unpack = pass_unpack},
 };
 
