@@ -299,6 +299,18 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
                    s->model->name, plan->inputs[plan->held[0].number].name);
 }
 
+/* Linearised subsystems hold no copies of others' bodies. */
+static yoke_status refuse_halos(const yoke_stability *s, yoke_context *ctx) {
+  for (int k = 0; k < s->plan->n_couplings; ++k) {
+    if (s->plan->couplings[k].is_overlap)
+      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "model '%s': the stability of formulation overlap ('%s') is computed for linear models only; "
+                       "compare runs with smaller and smaller steps (yoke converge)",
+                       s->model->name, s->plan->couplings[k].name);
+  }
+  return YOKE_OK;
+}
+
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
@@ -308,6 +320,7 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
   YOKE_TRY(try_linear(s, &is_linear, ctx));
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
+  YOKE_TRY(refuse_halos(s, ctx));
   YOKE_TRY(find_state(s, whole, ctx));
   YOKE_TRY(plan_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));
@@ -454,11 +467,11 @@ static int freedom_of(const yoke_stability *s, int part, int j) {
   return j % yoke_native_equations(s->native[part])->nv;
 }
 
-/* Number in its chain of the first mass of a piece, which is body `body` of part `part`. */
+/* Number in its chain of the first mass of a piece, with its halo, which is body `body` of part `part`. */
 static int first_mass(const yoke_places *places, int part, int body) {
   for (int k = 0; k < places->piece_at[places->n_bodies]; ++k) {
     const yoke_piece *piece = &places->pieces[k];
-    if (piece->place.part == part && piece->place.body == body) return piece->first;
+    if (piece->place.part == part && piece->place.body == body) return piece->first - piece->halo[0];
   }
   return 0;
 }

@@ -191,6 +191,7 @@ static void derivative_norms(const yoke_controller *c, const yoke_trial *trial, 
     yoke_channel_trial channel;
     double             s[YOKE_ORDER_N_SDN], u[YOKE_ORDER_N_SDN], factorial = 1.0;
     yoke_graph_channel_trial(c->graph, i, &channel);
+    if (channel.is_edge) continue; /* far from what it couples */
     n                  = values_of(trial, &channel, accepted, most, s, u);
     const double value = u[0], atol = yoke_estimator_atol_coupling(&c->estimator, &channel);
     divide(n, s, u);
@@ -211,6 +212,7 @@ static double error_ahead(const yoke_controller *c, const yoke_trial *trial, boo
     yoke_channel_trial channel;
     double             s[YOKE_ORDER_N_SDN], u[YOKE_ORDER_N_SDN];
     yoke_graph_channel_trial(c->graph, i, &channel);
+    if (channel.is_edge) continue; /* far from what it couples */
     const int    n     = values_of(trial, &channel, accepted, k + 2, s, u);
     const double value = u[0];
     divide(n, s, u);

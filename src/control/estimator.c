@@ -23,6 +23,7 @@ yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *gr
   const bool                  is_explicit = yoke_graph_traits(graph)->extrapolates_only;
   const char                 *name        = "";
   *out                                    = YOKE_ESTIMATE_COUPLING;
+  if (yoke_graph_is_all_overlap(graph)) return YOKE_OK; /* copies tell the error, whatever the estimator */
   if (kind == YOKE_ESTIMATOR_CV) {
     const bool is_smooth =
         is_explicit || yoke_graph_has_end_values(graph, &name) || !yoke_graph_can_compare(graph, &name);
@@ -168,7 +169,7 @@ static void estimate_coupling(const yoke_estimator *e, const yoke_graph *graph, 
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
-    if (unfelt_only && (!channel.is_signal || channel.is_felt)) continue;
+    if (channel.is_edge || (unfelt_only && (!channel.is_signal || channel.is_felt))) continue;
     const bool smooth = e->way == YOKE_ESTIMATE_MULTIPLIER;
     if (smooth && channel.is_multiplier) continue; /* by what it does to the motion */
     const double value = smooth ? channel.smooth : channel.value;
@@ -222,6 +223,7 @@ static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
 static double port_error(const yoke_estimator *e, const yoke_port_trial *port, const yoke_error_constants *factor,
                          int k) {
   const double *other = e->way == YOKE_ESTIMATE_PREDICTED ? port->y_predicted : port->y_compared;
+  if (port->has_copy) return port->fade * (port->y[k] - port->y_compared[k]);
   return port->share * (k < port->n_p ? factor->position : factor->velocity) * (port->y[k] - other[k]);
 }
 
@@ -229,8 +231,8 @@ bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph
   yoke_trial      trial;
   yoke_port_trial port;
   yoke_graph_trial(graph, &trial);
-  if (!has_motion(e, &trial)) return false;
   yoke_graph_port_trial(graph, i, &port);
+  if (!port.has_copy && !has_motion(e, &trial)) return false;
   const yoke_error_constants factor = factors(e, &trial);
   for (int k = 0; k < port.n_p + port.n_v; ++k) error[k] = port_error(e, &port, &factor, k);
   return true;
@@ -245,6 +247,7 @@ static void watch_partners(const yoke_estimator *e, const yoke_graph *graph, con
   for (int i = 0; i < yoke_graph_n_all_channels(graph); ++i) {
     yoke_channel_trial channel;
     yoke_graph_channel_trial(graph, i, &channel);
+    if (channel.is_edge) continue;
     yoke_wrms_add(&expected, channel.compared - channel.predicted, channel.value, e->tolerances.rtol,
                   yoke_estimator_atol_coupling(e, &channel));
   }
@@ -271,7 +274,7 @@ static void estimate_multipliers(const yoke_estimator *e, const yoke_graph *grap
     double          effects[YOKE_PORT_MAX_V];
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
-    if (port.is_felt) continue;
+    if (port.is_felt || port.has_copy) continue;
     yoke_graph_multiplier_effects(graph, i, share, effects);
     for (int k = 0; k < port.n_v; ++k)
       add(&norm, worst, port.wire, effects[k], port.y[port.n_p + k], e->tolerances.rtol,
@@ -293,6 +296,7 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
+    if (port.has_copy) continue;
     if (i % 2 == 0 && !port.is_felt) surplus = yoke_estimator_surplus(graph, port.wire);
     for (int k = 0; k < port.n_p + port.n_v; ++k) {
       const int    level = k < port.n_p ? 0 : 1;
@@ -310,6 +314,29 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
 }
 
+/* Copies in halos against their originals, beside all other errors. */
+static void estimate_copies(const yoke_estimator *e, const yoke_graph *graph, search *worst, yoke_estimate *out) {
+  const yoke_error_constants one     = {1.0, 1.0};
+  yoke_wrms                  norm[2] = {0};
+  for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    for (int k = 0; port.has_copy && k < port.n_p + port.n_v; ++k) {
+      const int level = k < port.n_p ? 0 : 1;
+      add(&norm[level], worst, port.wire, port_error(e, &port, &one, k), port.y[k], e->tolerances.rtol,
+          atol_motion(e, natural_size(graph, &port, k), level == 0));
+    }
+  }
+  double *const norms[2] = {&out->norms.position, &out->norms.velocity};
+  for (int level = 0; level < 2; ++level) {
+    const double error = yoke_wrms_value(&norm[level]);
+    if (norm[level].n == 0 || error <= *norms[level]) continue; /* not when it is not a number */
+    *norms[level]           = error;
+    out->norms.order[level] = yoke_graph_copy_order(graph);
+  }
+  out->worst = worst->wire;
+}
+
 void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, yoke_estimate *out) {
   yoke_trial trial;
   search     worst = {0};
@@ -320,4 +347,5 @@ void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, y
   else
     estimate_coupling(e, graph, &trial, false, &worst, out);
   if (e->way == YOKE_ESTIMATE_MULTIPLIER) estimate_multipliers(e, graph, &trial, &worst, out);
+  if (yoke_graph_copy_order(graph) > 0) estimate_copies(e, graph, &worst, out);
 }

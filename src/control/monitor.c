@@ -29,8 +29,9 @@ typedef struct known {
 
 struct yoke_monitor {
   yoke_graph       *graph;
-  yoke_estimator    estimator; /* PREDICTED or CONSISTENT; `knows` false: neither */
+  yoke_estimator    estimator; /* PREDICTED, CONSISTENT, or COUPLING where copies tell; `knows` false: none */
   bool              knows;
+  bool              is_free;        /* every step tells its error */
   bool              has_prescribed; /* the motion of a port is, anew in every step */
   const char       *blind;
   yoke_error_tally *tally;
@@ -56,8 +57,12 @@ static void choose(yoke_monitor *m) {
   const char                 *name    = "";
   const bool                  is_free = !yoke_graph_traits(m->graph)->extrapolates_only && !s->gauss_seidel &&
                        s->predictor == YOKE_PREDICTOR_EXTRAPOLATION && yoke_graph_has_end_values(m->graph, &name);
-  m->estimator.way = is_free ? YOKE_ESTIMATE_PREDICTED : YOKE_ESTIMATE_CONSISTENT;
-  m->knows         = is_free || yoke_graph_can_compare(m->graph, &name);
+  const bool is_all_overlap = yoke_graph_is_all_overlap(m->graph);
+  m->is_free                = is_free || is_all_overlap;
+  m->estimator.way          = is_all_overlap ? YOKE_ESTIMATE_COUPLING
+                              : is_free      ? YOKE_ESTIMATE_PREDICTED
+                                             : YOKE_ESTIMATE_CONSISTENT;
+  m->knows                  = m->is_free || yoke_graph_can_compare(m->graph, &name);
   if (!yoke_graph_can_repeat(m->graph, &name)) m->blind = name;
 }
 
@@ -171,6 +176,12 @@ static void hold(yoke_monitor *m, double H) {
     const double error = fmin(m->ratio[i] * m->jumps[m->subsystem[i]], doubled * m->most[i]);
     m->errors[i]       = error * (m->is_rate[i] ? by : by * by);
   }
+  for (int i = 0; yoke_graph_copy_order(m->graph) > 0 && i < yoke_graph_n_ports(m->graph); ++i) { /* copies tell */
+    yoke_port_trial port;
+    yoke_graph_port_trial(m->graph, i, &port);
+    if (port.has_copy)
+      (void)yoke_estimator_port_errors(&m->estimator, m->graph, i, m->errors + yoke_error_tally_first(m->tally, i));
+  }
 }
 
 /* Has a jump doubled beyond all that were estimated? */
@@ -272,7 +283,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
     ++m->known.estimates;
   } else if (!m->knows) {
     return YOKE_OK;
-  } else if (m->estimator.way == YOKE_ESTIMATE_PREDICTED) {
+  } else if (m->is_free) {
     if (!take_errors(m, &m->estimator)) return YOKE_OK;
     ++m->known.estimates;
     count_late(m, is_early);

@@ -3,6 +3,7 @@
  *
  *   step control    its own estimate, where it looks at motions
  *   PREDICTED       corrected schemes: the corrector against the predictor, in every step; needs no integration
+ *   copies          couplings that overlap: copies against their originals, in every step; needs no integration
  *   CONSISTENT      all else: a second integration, through the values that belong to the new outputs (trial.h). In the first
  *                   three steps behind a start or a break, then as often as its right-hand sides stay below 5 % of those of the run.
  * Between two estimates the error is held in proportion to the jump |u_pre - u| of the coupling values of its subsystem, and

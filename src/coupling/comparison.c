@@ -373,6 +373,24 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
                                                    .can_repeat  = s->trial != NULL,
                                                    .share       = felt == NULL && wire->is_prescribed[side] ? share_of_prescribed : 1.0};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
+  if (felt != NULL || !graph_overlaps(wire)) return;
+  out->has_copy   = true;
+  out->fade       = graph_overlap_fade(g, wire, side);
+  out->y_compared = graph_copy(g, wire, side, 0);
+}
+
+int yoke_graph_copy_order(const yoke_graph *g) {
+  int narrowest = 0;
+  for (int w = 0; g->n_overlaps > 0 && w < g->n_wires; ++w) {
+    const int *held = g->wires[w].n_held;
+    if (!graph_overlaps(&g->wires[w])) continue;
+    for (int side = 0; side < 2; ++side) narrowest = narrowest == 0 || held[side] < narrowest ? held[side] : narrowest;
+  }
+  return narrowest == 0 ? 0 : narrowest + 2;
+}
+
+bool yoke_graph_is_all_overlap(const yoke_graph *g) {
+  return g->n_overlaps > 0 && g->n_overlaps == g->n_wires;
 }
 
 int yoke_graph_n_subsystems(const yoke_graph *g) {
@@ -451,6 +469,7 @@ void yoke_graph_channel_trial(const yoke_graph *g, int k, yoke_channel_trial *ou
   *out = (yoke_channel_trial){.is_force      = channel->info.is_force,
                               .is_signal     = yoke_channel_is_signal(&channel->info),
                               .is_felt       = g->wires[channel->wire].wire.is_felt,
+                              .is_edge       = graph_overlaps(&g->wires[channel->wire]),
                               .is_multiplier = is_consistent && graph_consistent_is_unknown(g, k),
                               .size          = channel->kept->sizes.usual,
                               .natural       = channel->natural,

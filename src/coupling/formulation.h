@@ -73,6 +73,20 @@ typedef struct yoke_law_reading {
   int side, y;
 } yoke_law_reading;
 
+/* A cut at which both sides hold copies of the other's bodies (overlap.c). */
+typedef struct yoke_overlap_def {
+  int      held[2]; /* bodies of side s that the other side holds too, nearest first; >= 1 */
+  yoke_law edge[2]; /* of the element between the last of them and the next body of side s: odd, of x and v alone */
+} yoke_overlap_def;
+
+/* Copies of the other side's bodies that a side shows, where it holds so many. */
+enum { YOKE_OVERLAP_COPIES = 2 };
+
+/* Ports of a side of which the other holds `own` bodies and that holds `others`: those bodies, the next one, copies. */
+static inline int yoke_overlap_n_ports(int own, int others) {
+  return own + 1 + (others < YOKE_OVERLAP_COPIES ? others : YOKE_OVERLAP_COPIES);
+}
+
 /* What is coupled, and by which formulation: the force element as a function of two frames (poses 0 and 1 are the frames of the ports). */
 typedef struct yoke_coupling_def {
   const char                 *name;
@@ -82,6 +96,7 @@ typedef struct yoke_coupling_def {
   int                         n_read;   /* further numbers that the element's law reads */
   const yoke_law_reading     *read;     /* [n_read] kept; in the order of its variables 3, 4, ... */
   const yoke_signal_law      *signal;   /* kept; NULL: two frames are coupled */
+  const yoke_overlap_def     *overlap;  /* kept; NULL: the sides hold no copies of each other's bodies */
   const yoke_port_shape      *shape[2]; /* of the two ports */
   bool                        feels_wrenches; /* a port takes a wrench and nothing else: no motion can be prescribed */
   const yoke_coupling_settings *settings;
@@ -258,6 +273,12 @@ typedef struct yoke_shown_form {
                  yoke_arena *scratch);
 } yoke_shown_form;
 
+/* Halos: the ports of a side are several of one shape (overlap.c). Behind every accepted step copies of bodies get the motion of their
+ * originals, and what the nearest is off by before is the error of the step. */
+typedef struct yoke_overlap_form {
+  int (*n_held)(const void *self, int side); /* bodies of this side that the other holds */
+} yoke_overlap_form;
+
 /* ---- the formulation ---- */
 
 struct yoke_formulation_ops {
@@ -306,6 +327,7 @@ struct yoke_formulation_ops {
   const yoke_joint_form        *joint;
   const yoke_instant_form      *instant;
   const yoke_shown_form        *shown;
+  const yoke_overlap_form      *overlap;
 
   /* Extras that the port of a side shall show, a set of YOKE_EXTRA_... bits (port.h); joints only. NULL: none. */
   int (*extras)(const void *self, int side);
@@ -336,6 +358,9 @@ extern const yoke_setting_table yoke_coupling_rows;
  * settings must be set. */
 void yoke_coupling_own(const yoke_formulation_ops *ops, int n_lists, const yoke_settings *const *lists,
                        yoke_coupling_settings *settings);
+
+/* Of formulation overlap: bodies of the other side that each side holds, where there are as many. */
+int yoke_overlap_halo(const yoke_coupling_settings *settings);
 
 /* A copy of the own settings in the struct of their formulation. */
 #define YOKE_OWN_SETTINGS(type, name, settings)                                                                        \

@@ -161,7 +161,9 @@ typedef struct yoke_wire {
   int  spare_order; /* its channels have degrees up to the order of the run less this */
   /* Signals, for error estimates: are the motions of all that it acts on shown, at ports of side 2 in `felt` (kept) of this wire or of another one? */
   bool is_felt;
-  int  n_felt; /* each port stands with one wire only */
+  int  halo
+      [2]; /* formulations that overlap: the halo of this side's subsystem that holds copies of the other side's bodies */
+  int              n_felt; /* each port stands with one wire only */
   const yoke_felt *felt;
 } yoke_wire;
 

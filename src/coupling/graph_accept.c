@@ -53,6 +53,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
     memmove(s->past_y + ny, s->past_y, (size_t)(g->output_points - 1) * ny * sizeof(double));
     memcpy(s->past_y, s->y, ny * sizeof(double));
   }
+  graph_overlap_renew(g);
   graph_feeds_look(g);
   g->block->begins_anew = false;
   g->is_stepping        = false;

@@ -142,6 +142,7 @@ static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int s
                      "coupling '%s': port '%s' of subsystem '%s' does not show integrals of its positions, which "
                      "extension i needs; use extension d or none",
                      wire->wire.name, port->name, g->subsystems[wire->wire.subsystem[side]].subsystem->name);
+  if (graph_overlaps(wire)) return YOKE_OK; /* it has several ports */
   const need extras = {YOKE_TAKES_PRESCRIBED_MOTION, "show its reaction or compliance"};
   return port->n_y < wire->n_y[side] ? refuse(g, wire, side, &extras, ctx) : YOKE_OK;
 }
@@ -174,6 +175,7 @@ yoke_status graph_feeds_check(yoke_graph *g, yoke_context *ctx) {
       wire->has_shares = wire->has_shares || (wire->takes_wrench[side] && has_multipliers(g, wire, side));
     }
     g->has_shares = g->has_shares || wire->has_shares;
+    if (graph_overlaps(wire)) YOKE_TRY(graph_overlap_check(g, wire, ctx));
   }
   return YOKE_OK;
 }

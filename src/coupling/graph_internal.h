@@ -159,6 +159,7 @@ typedef struct graph_wire {
   int            y_at[2];   /* outputs of its ports that it reads, in those of their subsystems */
   yoke_wire      wire;
   int            n_y[2];                        /* so many */
+  int            n_held[2];                     /* formulations that overlap: bodies that the other side holds too */
   yoke_arena    *scratch;                       /* the graph's */
   graph_lent    *lent;                          /* the graph's */
   bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
@@ -285,6 +286,7 @@ struct yoke_graph {
   bool                   has_signals, has_joints;
   graph_wire            *wires;
   graph_channel         *channels;
+  int                    n_overlaps; /* wires whose sides hold copies of each other's bodies */
   int                    n_felt;
   graph_felt            *felt; /* [n_felt] of all wires */
 
@@ -417,6 +419,16 @@ yoke_status graph_take_unknowns(yoke_graph *graph, yoke_context *ctx);
 yoke_status graph_take_block(yoke_graph *graph, yoke_context *ctx);
 /* May `bytes`, not aligned, be the block of this graph at time t? */
 bool        graph_block_is_sound(const yoke_graph *graph, const void *bytes, double t);
+
+/* graph_overlap.c: at the creation, of a wire whose formulation overlaps; and all copies get the motion that their originals show in y. */
+static inline bool graph_overlaps(const graph_wire *wire) {
+  return wire->wire.formulation->overlap != NULL;
+}
+yoke_status   graph_overlap_check(yoke_graph *graph, graph_wire *wire, yoke_context *ctx);
+void          graph_overlap_renew(yoke_graph *graph);
+/* In the trial: copy k = 0, 1 that the other side has of body k of a side; what errors of copies fade by from one body to the next. */
+const double *graph_copy(const yoke_graph *graph, const graph_wire *wire, int side, int k);
+double        graph_overlap_fade(const yoke_graph *graph, const graph_wire *wire, int side);
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);

@@ -117,6 +117,10 @@ yoke_status graph_begin_anew(yoke_graph *g, const graph_instant *kept, yoke_cont
 yoke_status yoke_graph_restart(yoke_graph *g, yoke_context *ctx) {
   const double t = g->block->past_t[0];
   YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
+  if (g->n_overlaps > 0) { /* what was assigned to originals */
+    graph_overlap_renew(g);
+    YOKE_TRY(graph_outputs_with_history(g, t, YOKE_SIDE_RIGHT));
+  }
   if (g->anew == NULL) YOKE_TRY(graph_instant_create(g, GRAPH_FOR_RESTART, ctx, &g->anew));
   for (int w = 0; w < g->n_wires; ++w) g->wires[w].is_given = graph_instant_takes(g->anew, w);
   YOKE_TRY(graph_balance_instant(g, g->anew, YOKE_SIDE_RIGHT, ctx));

@@ -226,6 +226,24 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, co
   if (wire->n_y[side] > yoke_shape_n_y(shape)) readings_ahead(g, wire, side, m->at, y);
 }
 
+/* The two bodies at the edge of the halo that the other side holds, on a line. */
+static void edge_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
+  const graph_subsystem *s   = &g->subsystems[wire->wire.subsystem[side]];
+  const int              n_y = yoke_shape_n_y(&yoke_shape_line), ny = s->ny;
+  const int              at_v = yoke_shape_at_v(&yoke_shape_line), at_a = yoke_shape_at_a(&yoke_shape_line);
+  for (int port = wire->n_held[side] - 1; port <= wire->n_held[side]; ++port) {
+    const double *now = graph_port(wire, side, s->past_y) + port * n_y;
+    double       *out = y + port * n_y, dv = 0.0, dp = m->at * now[at_v];
+    for (int i = 0; i < m->n; ++i) {
+      const double a = now[(ptrdiff_t)i * ny + at_a];
+      dv += m->first[i] * a;
+      dp += g->H * m->second[i] * a;
+    }
+    out[0]    = now[0] + g->H * dp;
+    out[at_v] = now[at_v] + g->H * dv;
+  }
+}
+
 void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int degree, double at, double *y) {
   const moments m = moments_until(g, degree, at);
   port_ahead(g, wire, side, &m, y);
@@ -233,7 +251,12 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
-  for (int side = 0; side < 2; ++side) port_ahead(g, wire, side, m, wire->lent->ahead[side]);
+  for (int side = 0; side < 2; ++side) {
+    if (graph_overlaps(wire))
+      edge_ahead(g, wire, side, m, wire->lent->ahead[side]);
+    else
+      port_ahead(g, wire, side, m, wire->lent->ahead[side]);
+  }
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].kept->past[0];
   graph_settle(wire, g->block->past_t[0] + m->at * g->H, wire->lent->ahead[0], wire->lent->ahead[1], GRAPH_CONSISTENT,
                u);

@@ -13,7 +13,8 @@ static const yoke_setting scheme_rows[] = {
     {.key       = "scheme",
      .type      = YOKE_SETTING_WORD,
      .more      = scheme_word,
-     .otherwise = "semi-implicit; predictors by accelerations: explicit; step control: implicit for rigid joints",
+     .otherwise = "semi-implicit; formulation overlap and predictors by accelerations: explicit; step control: "
+                  "implicit for rigid joints",
      .option    = "scheme",
      .value     = "NAME",
      .help      = "what is done in a macro step; yoke help schemes",

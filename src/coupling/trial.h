@@ -71,6 +71,10 @@ void yoke_graph_set_comparison(yoke_graph *graph, yoke_comparison_kind compariso
 double      yoke_graph_natural_size(const yoke_graph *graph, yoke_residual_unit unit);
 /* Can every subsystem go back? Otherwise *name is the first that cannot. */
 bool        yoke_graph_can_repeat(const yoke_graph *graph, const char **name);
+/* Do the sides of all couplings hold copies of each other's bodies? Then every trial tells its error. */
+bool        yoke_graph_is_all_overlap(const yoke_graph *graph);
+/* How errors of copies fall with H, judged with care: of the narrowest halo. 0: there is none. */
+int         yoke_graph_copy_order(const yoke_graph *graph);
 /* Does any port show a motion? None does where all couplings are signals and nothing shows what they lead to. */
 bool        yoke_graph_shows_motion(const yoke_graph *graph);
 /* Do Kraft's constants hold for all couplings? Otherwise *name is the first for which they do not. */
@@ -110,6 +114,8 @@ typedef struct yoke_port_trial {
   const double          *y_accepted;                   /* at T_N */
   const yoke_port_shape *shape;                        /* of its components */
   bool                   is_felt;                      /* a motion that signals lead to */
+  bool                   has_copy; /* y_compared is the copy that the other side has of it, in every trial */
+  double                 fade;     /* of the copy's error, so much arrives at the nearest body that is none */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
   double                 share; /* of its errors that counts: less where its motion is prescribed anew in every step */
@@ -122,6 +128,7 @@ typedef struct yoke_channel_trial {
   bool          is_force, is_signal;
   bool          is_multiplier;    /* found by conditions on the motion, which tell what it does (effects) */
   bool          is_felt;          /* a signal: the motions that it leads to are among the ports */
+  bool          is_edge;          /* it acts far from what it couples, whose copies tell its effect (has_copy) */
   double        size;             /* largest |u| of accepted steps */
   double        natural;          /* size by those of the model */
   double        value, predicted; /* at T_{N+1} */

@@ -33,6 +33,20 @@ static void fill_shared(const yoke_settings *couplings, yoke_scheme_settings *sc
   }
 }
 
+static bool is_overlap(const yoke_settings *given) {
+  const yoke_setting_value   *value = yoke_settings_find(given, YOKE_COUPLING_PATH, "formulation");
+  const yoke_formulation_ops *ops   = value != NULL ? yoke_formulation_find(value->text) : NULL;
+  return ops != NULL && ops->overlap != NULL;
+}
+
+/* Is a formulation that overlaps given for all couplings, or for one? */
+static bool names_overlap(const yoke_cosimulation_def *c) {
+  for (int k = 0; k < c->n_own; ++k) {
+    if (is_overlap(&c->own[k].given)) return true;
+  }
+  return is_overlap(&c->couplings);
+}
+
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
@@ -55,9 +69,10 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   s->names_jacobian = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
   out->relaxation   = relaxation != NULL ? relaxation->number[0] : 0.0;
   out->has_scheme   = s->scheme[0] != '\0';
-  if (!out->has_scheme) /* predictors by accelerations are explicit */
+  out->has_overlap  = names_overlap(c);
+  if (!out->has_scheme) /* halos and predictors by accelerations are explicit */
     snprintf(s->scheme, sizeof s->scheme, "%s",
-             yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);
+             out->has_overlap || yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);
   if (s->order < 0 && !has_order && c->has_step) s->order = 1; /* not given */
   out->order = s->order;
   if (s->order < 0) s->order = out->control.order_max;

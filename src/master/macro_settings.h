@@ -7,13 +7,14 @@
 #include "model/model.h"
 
 typedef struct yoke_macro_settings {
-  yoke_scheme_settings  scheme;     /* order: the highest */
-  yoke_control_settings control;    /* steps 0, estimator -1: not given */
-  bool                  has_step;   /* given; else it is controlled */
-  double                step;       /* [s] */
-  int                   order;      /* -1: chosen during the run, between control.order_min and order_max */
-  bool                  has_scheme; /* given; else step control may choose another one */
-  double                relaxation; /* below `cosimulation`; 0: not given */
+  yoke_scheme_settings  scheme;      /* order: the highest */
+  yoke_control_settings control;     /* steps 0, estimator -1: not given */
+  bool                  has_step;    /* given; else it is controlled */
+  double                step;        /* [s] */
+  int                   order;       /* -1: chosen during the run, between control.order_min and order_max */
+  bool                  has_scheme;  /* given; else step control may choose another one */
+  bool                  has_overlap; /* a coupling is given a formulation that overlaps */
+  double                relaxation;  /* below `cosimulation`; 0: not given */
 } yoke_macro_settings;
 
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out);

@@ -103,7 +103,7 @@ yoke_status yoke_places_create(yoke_context *ctx, const yoke_model *model, yoke_
   return status;
 }
 
-yoke_place yoke_place_find(const yoke_places *places, int body, int mass) {
+const yoke_piece *yoke_piece_find(const yoke_places *places, int body, int mass) {
   int lo = places->piece_at[body], hi = places->piece_at[body + 1];
   while (hi - lo > 1) { /* the last piece that starts at or before the mass */
     const int middle = lo + (hi - lo) / 2;
@@ -112,7 +112,12 @@ yoke_place yoke_place_find(const yoke_places *places, int body, int mass) {
     else
       hi = middle;
   }
-  yoke_place place = places->pieces[lo].place;
-  place.mass       = mass - places->pieces[lo].first;
+  return &places->pieces[lo];
+}
+
+yoke_place yoke_place_find(const yoke_places *places, int body, int mass) {
+  const yoke_piece *piece = yoke_piece_find(places, body, mass);
+  yoke_place        place = piece->place;
+  place.mass += mass - piece->first;
   return place;
 }

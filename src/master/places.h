@@ -14,7 +14,8 @@ typedef struct yoke_place {
 /* Masses first .. first + n - 1 of a chain, in one part. */
 typedef struct yoke_piece {
   int        first, n;
-  yoke_place place; /* of mass `first` */
+  yoke_place place;   /* of mass `first` */
+  int        halo[2]; /* masses before and behind it of which the part holds copies (plan_halo.c) */
 } yoke_piece;
 
 typedef struct yoke_places {
@@ -24,7 +25,9 @@ typedef struct yoke_places {
   yoke_piece *pieces;   /* a body that is no chain is one piece of one "mass" */
 } yoke_places;
 
-yoke_place yoke_place_find(const yoke_places *places, int body, int mass);
-void       yoke_places_clear(yoke_places *places);
+/* The piece that a mass is in. */
+const yoke_piece *yoke_piece_find(const yoke_places *places, int body, int mass);
+yoke_place        yoke_place_find(const yoke_places *places, int body, int mass);
+void              yoke_places_clear(yoke_places *places);
 
 #endif

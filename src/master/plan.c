@@ -53,6 +53,8 @@ static void define_part(yoke_plan *plan, int part) {
                                                    .inputs       = s->inputs,
                                                    .n_integrals  = s->n_integrals,
                                                    .integrals    = s->integrals,
+                                                   .n_halos      = s->n_halos,
+                                                   .halos        = s->halos,
                                                    .length       = plan->scheme.length,
                                                    .time         = plan->scheme.time,
                                                    .energy       = plan->has_work,
@@ -92,7 +94,7 @@ static yoke_status create_parts(plan_builder *b) {
     plan->parts[p].name = yoke_arena_text(&plan->arena, b->model->parts[p].name);
     if (plan->arena.has_failed) return plan_no_memory(b);
     YOKE_TRY(yoke_context_go_on(b->ctx));
-    YOKE_TRY(yoke_submodel_create(b->ctx, &b->start, p, plan_submodel(b, p)));
+    YOKE_TRY(yoke_submodel_create(b->ctx, &b->start, &plan->places, p, plan_submodel(b, p)));
   }
   return YOKE_OK;
 }
@@ -137,6 +139,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(plan_read_settings(b));
   YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
+  YOKE_TRY(plan_find_halos(b));
   YOKE_TRY(plan_rewrite_joints(b));
   YOKE_TRY(yoke_start_create(b->ctx, b->model, &plan->places, options->q, options->v, &b->start));
   take_facts(b, &plan->facts);

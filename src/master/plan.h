@@ -64,9 +64,11 @@ typedef struct yoke_plan_coupling {
   bool                   is_foreign;    /* a side is a port of a foreign part, which feels wrenches only */
   bool                   is_joint;      /* rigid: a constraint coupling */
   yoke_joint_element     joint;         /* between the two ports */
-  bool                   is_signal;     /* a number of side 1 enters side 2 */
-  yoke_signal_law        signal;        /* its expression is owned by the plan */
-  double                *initial;       /* [n_channels] joints: channel values at the start, else NULL */
+  bool                   is_overlap;    /* both sides hold copies of each other's masses (plan_halo.c) */
+  yoke_overlap_def       overlap;
+  bool                   is_signal; /* a number of side 1 enters side 2 */
+  yoke_signal_law        signal;    /* its expression is owned by the plan */
+  double                *initial;   /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
   int                    spare_order; /* of its wire */
 } yoke_plan_coupling;

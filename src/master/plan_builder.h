@@ -81,6 +81,21 @@ int        plan_add_end_frame(const plan_builder *b, const yoke_plan_coupling *c
 /* Parts of the two ends of a connection; the ground is in the part of the other end. */
 void plan_connection_parts(const plan_builder *b, int connection, int part[2]);
 
+/* plan_settings.c: formulation of a coupling and its settings, as given. */
+void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling);
+
+/* Name of cut j = 1, 2, ... of a chain; does its element e do anything? Its law. */
+void     plan_cut_name(const plan_builder *b, int body, int j, char *name, size_t size);
+bool     plan_has_cut(const plan_builder *b, int body, int element);
+yoke_law plan_element_law(const plan_builder *b, int body, int element);
+
+/* plan_halo.c: what pieces of chains hold of each other, behind the places; a cut takes it; ports, halos and inputs of such a cut. Mass of
+ * the chain that one of the ports of a side shows. */
+yoke_status plan_find_halos(plan_builder *b);
+void plan_take_overlap(const plan_builder *b, const yoke_piece *left, const yoke_piece *right, yoke_plan_coupling *cut);
+yoke_status plan_connect_overlap(plan_builder *b, yoke_plan_coupling *coupling, yoke_wire *wire);
+int         plan_overlap_mass(const yoke_plan_coupling *coupling, int side, int port);
+
 /* plan_foreigns.c: foreign subsystems and where their ports are; their events behind those of the file. */
 yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options);
 void        plan_set_placeholders(const plan_builder *b);

@@ -126,19 +126,30 @@ static double element_value(const yoke_per_mass *values, int i) {
   return values->each != NULL ? values->each[i] : values->value;
 }
 
-/* Element i of a chain between pieces j - 1 and j. */
-static yoke_status add_cut(plan_builder *b, int body, int i, int j, const yoke_place *left, const yoke_place *right) {
+yoke_law plan_element_law(const plan_builder *b, int body, int i) {
   const yoke_chain *chain = b->model->bodies[body].chain;
-  const yoke_law    law   = {.stiffness       = element_value(&chain->stiffness, i),
-                             .damping         = element_value(&chain->damping, i),
-                             .stiffness_power = element_value(&chain->stiffness_power, i),
-                             .damping_power   = element_value(&chain->damping_power, i),
-                             .exponent_x      = chain->exponent_x,
-                             .exponent_v      = chain->exponent_v};
-  if (law.stiffness == 0.0 && law.damping == 0.0 && law.stiffness_power == 0.0 && law.damping_power == 0.0)
-    return YOKE_OK;
+  return (yoke_law){.stiffness       = element_value(&chain->stiffness, i),
+                    .damping         = element_value(&chain->damping, i),
+                    .stiffness_power = element_value(&chain->stiffness_power, i),
+                    .damping_power   = element_value(&chain->damping_power, i),
+                    .exponent_x      = chain->exponent_x,
+                    .exponent_v      = chain->exponent_v};
+}
+
+bool plan_has_cut(const plan_builder *b, int body, int i) {
+  const yoke_law law = plan_element_law(b, body, i);
+  return law.stiffness != 0.0 || law.damping != 0.0 || law.stiffness_power != 0.0 || law.damping_power != 0.0;
+}
+
+void plan_cut_name(const plan_builder *b, int body, int j, char *name, size_t size) {
+  snprintf(name, size, "%s.cut[%d]", b->model->bodies[body].name, j);
+}
+
+/* Element i of a chain between pieces j - 1 and j. */
+static yoke_status add_cut(plan_builder *b, int body, int i, int j, const yoke_piece *left, const yoke_piece *right) {
+  if (!plan_has_cut(b, body, i)) return YOKE_OK;
   char name[300];
-  snprintf(name, sizeof name, "%s.cut[%d]", b->model->bodies[body].name, j);
+  plan_cut_name(b, body, j, name, sizeof name);
   yoke_plan_coupling *k = &b->plan->couplings[b->plan->n_couplings++];
   *k                    = (yoke_plan_coupling){.name       = yoke_arena_text(&b->plan->arena, name),
                                                .chain_name = yoke_arena_text(&b->plan->arena, b->model->bodies[body].name),
@@ -146,19 +157,20 @@ static yoke_status add_cut(plan_builder *b, int body, int i, int j, const yoke_p
                                                .chain      = body,
                                                .element    = i,
                                                .frame      = {-1, -1},
-                                               .part       = {left->part, right->part},
+                                               .part       = {left->place.part, right->place.part},
                                                .shape      = {&yoke_shape_line, &yoke_shape_line},
-                                               .law        = law};
+                                               .law        = plan_element_law(b, body, i)};
   k->element_law        = (yoke_force_element){.connection = -1, .n = 1, .law = &k->law, .link.node = {0, 1}};
   k->element_law.row[0] = (yoke_row){YOKE_ROW_STRETCH, 0, 0};
   for (int side = 0; side < 2; ++side) memcpy(k->element_law.link.axes[side], identity, sizeof identity);
+  plan_take_overlap(b, left, right, k);
   return b->plan->arena.has_failed ? plan_no_memory(b) : YOKE_OK;
 }
 
 static yoke_status add_cuts(plan_builder *b, int body) {
   const yoke_places *p = &b->plan->places;
   for (int k = p->piece_at[body] + 1; k < p->piece_at[body + 1]; ++k) {
-    YOKE_TRY(add_cut(b, body, p->pieces[k].first, k - p->piece_at[body], &p->pieces[k - 1].place, &p->pieces[k].place));
+    YOKE_TRY(add_cut(b, body, p->pieces[k].first, k - p->piece_at[body], &p->pieces[k - 1], &p->pieces[k]));
   }
   return YOKE_OK;
 }

@@ -96,7 +96,7 @@ static const char *formulation_of(const plan_builder *b, const yoke_plan_couplin
   return given;
 }
 
-static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {
+void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling) {
   const yoke_macro_settings *macro    = &b->macro;
   yoke_coupling_settings    *s        = &coupling->settings;
   const yoke_settings *const lists[2] = {&b->model->cosimulation.couplings, find_own(b, coupling)};
@@ -113,6 +113,13 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
   s->order                        = own_degree(macro);
   s->relaxation                   = macro->relaxation;
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
+  if (ops != NULL) yoke_coupling_own(ops, 2, lists, s);
+}
+
+static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {
+  yoke_coupling_settings *s = &coupling->settings;
+  plan_coupling_settings(b, coupling);
+  const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops == NULL || ops->for_joints != coupling->is_joint || ops->for_signals) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,
                      "coupling '%s': formulation '%s' is not for %s; use formulation %s (yoke help formulations lists "
@@ -121,7 +128,6 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
                      coupling->is_joint ? "rigid joints" : "force elements and flexible joints",
                      coupling->is_joint ? "stabilized-index-2, or another one for rigid joints" : "constitutive");
   }
-  yoke_coupling_own(ops, 2, lists, s);
   return YOKE_OK;
 }
 
@@ -134,6 +140,7 @@ yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
                              .n_read         = k->n_read,
                              .read           = k->read,
                              .signal         = k->is_signal ? &k->signal : NULL,
+                             .overlap        = k->is_overlap ? &k->overlap : NULL,
                              .shape          = {k->shape[0], k->shape[1]},
                              .feels_wrenches = k->is_foreign,
                              .settings       = &k->settings};

@@ -64,12 +64,26 @@ static void given_orders(const yoke_macro_settings *macro, yoke_control_settings
   }
 }
 
+enum { EDGE_DEGREE = 1 }; /* of forces at the edges of halos, where the run may choose */
+
+static bool is_all_overlap(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (!plan->couplings[k].is_overlap) return false;
+  }
+  return plan->n_couplings > 0;
+}
+
 /* Limits of the degree: those of the file, lowered to what all formulations support and bear (no warning). */
 static void choose_orders(plan_builder *b) {
   const yoke_macro_settings *macro    = &b->macro;
   const yoke_plan           *plan     = b->plan;
   yoke_control_settings     *settings = &b->plan->step.control;
   given_orders(macro, settings);
+  if (macro->order < 0 && is_all_overlap(plan)) { /* steps are too long for more to help at the edges of halos */
+    settings->order_max = settings->order_min > EDGE_DEGREE ? settings->order_min : EDGE_DEGREE;
+    settings->order_min = settings->order_max;
+    return;
+  }
   for (int k = 0; macro->order < 0 && k < plan->n_couplings; ++k) {
     if (plan->wires[k].formulation->extrapolation != NULL) { /* degrees of its own, fixed when it was made */
       settings->order_min = settings->order_max = own_order(&plan->wires[k]);
@@ -108,7 +122,8 @@ static void explain(plan_builder *b) {
   const bool                 is_motion = yoke_predictor_is_motion(b->plan->scheme.predictor);
   if (!macro->has_scheme)
     snprintf(step->scheme_reason, sizeof step->scheme_reason, "scheme %s (%s)", b->plan->scheme.scheme,
-             is_motion            ? "predictor by accelerations"
+             b->macro.has_overlap ? "formulation overlap"
+             : is_motion          ? "predictor by accelerations"
              : has_joint(b->plan) ? "rigid joints"
                                   : "one correction is enough for force elements");
   if (low == high)

@@ -42,10 +42,14 @@ void plan_joint_values(const yoke_plan *plan, int coupling, const double *lambda
 }
 
 void plan_port_outputs(const plan_builder *b, int coupling, int side, const yoke_whole_state *at, double *y) {
-  const yoke_plan_coupling *k   = &b->plan->couplings[coupling];
-  const yoke_frame          end = plan_coupling_end(b, k, side);
-  yoke_start_motion(&b->start, at, &end, y, y + yoke_shape_at_v(k->shape[side]));
-  yoke_start_acceleration(&b->start, at, &end, y + yoke_shape_at_a(k->shape[side]));
+  const yoke_plan_coupling *k = &b->plan->couplings[coupling];
+  const int n_ports = k->is_overlap ? yoke_overlap_n_ports(k->overlap.held[side], k->overlap.held[1 - side]) : 1;
+  for (int port = 0; port < n_ports; ++port, y += yoke_shape_n_y(k->shape[side])) {
+    yoke_frame end = plan_coupling_end(b, k, side);
+    if (k->is_overlap) end.mass = plan_overlap_mass(k, side, port);
+    yoke_start_motion(&b->start, at, &end, y, y + yoke_shape_at_v(k->shape[side]));
+    yoke_start_acceleration(&b->start, at, &end, y + yoke_shape_at_a(k->shape[side]));
+  }
 }
 
 yoke_status plan_set_initial(plan_builder *b, int coupling) {

@@ -118,6 +118,7 @@ yoke_status plan_connect(plan_builder *b, int coupling) {
   wire->joint                  = def.joint;
   wire->spare_order            = k->spare_order;
   YOKE_TRY(wire->formulation->create(b->ctx, &def, &wire->self));
+  if (k->is_overlap) return plan_connect_overlap(b, k, wire);
   YOKE_TRY(add_ports(b, k, wire));
   YOKE_TRY(add_inputs(b, k, wire));
   return plan_set_initial(b, coupling);

@@ -24,11 +24,17 @@ static void say(yoke_step_choice *choice, const char *format, ...) {
   va_end(args);
 }
 
-/* Who names an estimator wants that control as it was published, of single steps, unless they add up to far more; those of cv do not. */
-static void choose_budget(bool names_estimator, yoke_step_choice *choice) {
+/* Who names an estimator wants that control as it was published, of single steps, unless they add up to far more; those of cv do not. Copies in
+ * halos differ from their originals by what the solvers of both leave, too, and no shorter macro step lowers that. */
+static double open_budget(const yoke_graph *graph, bool names_estimator, yoke_estimator_kind estimator) {
+  if (yoke_graph_is_all_overlap(graph)) return 0.0;
+  return !names_estimator ? usual_budget : estimator == YOKE_ESTIMATOR_CV ? 0.0 : wide_budget;
+}
+
+static void choose_budget(const yoke_graph *graph, bool names_estimator, yoke_step_choice *choice) {
   double *budget = &choice->settings.budget;
   if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "budget"), &choice->settings))
-    *budget = !names_estimator ? usual_budget : choice->settings.estimator == YOKE_ESTIMATOR_CV ? 0.0 : wide_budget;
+    *budget = open_budget(graph, names_estimator, choice->settings.estimator);
   if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
@@ -51,7 +57,10 @@ static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, 
     status                     = yoke_estimator_choose(YOKE_ESTIMATOR_CV, graph, ctx, &way);
   }
   yoke_setting_text(row, &choice->settings, word, sizeof word);
-  if (status == YOKE_OK) say(choice, "estimator %s (%s)", word, ways[way]);
+  if (status == YOKE_OK && yoke_graph_is_all_overlap(graph))
+    say(choice, "errors of copies in halos, whatever the estimator");
+  else if (status == YOKE_OK)
+    say(choice, "estimator %s (%s)", word, ways[way]);
   return status;
 }
 
@@ -78,7 +87,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
   const bool names_estimator =
       !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
-  choose_budget(names_estimator, choice);
+  choose_budget(graph, names_estimator, choice);
   choose_steps(plan, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))

@@ -84,22 +84,35 @@ void yoke_submodel_clear(yoke_submodel *s) {
   free(s->port_signals);
   free(s->inputs);
   free(s->integrals);
+  free(s->halos);
   *s = (yoke_submodel){0};
 }
 
-static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_split_part *part, yoke_model *m) {
+/* The piece of a chain with the masses in its halos. */
+static void copy_piece(yoke_arena *arena, const yoke_start *start, const yoke_piece *piece, int b, yoke_body *out) {
+  const int *halo = piece->halo;
+  copy_body(arena, start->model, start, b, piece->first - halo[0], halo[0] + piece->n + halo[1], out);
+  if (out->chain != NULL) memcpy(out->chain->halo, halo, sizeof out->chain->halo);
+}
+
+static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const yoke_places *places,
+                        const yoke_split_part *part, yoke_model *m) {
   const int n = part->n_bodies + (part->n_masses > 0);
   m->bodies   = yoke_allocate((size_t)n + 1, sizeof *m->bodies);
   for (int k = 0; k < n && m->bodies != NULL; ++k) {
     const bool is_piece = k == part->n_bodies;
     const int  b        = is_piece ? part->chain : part->bodies[k];
-    copy_body(&m->arena, whole, start, b, is_piece ? part->first_mass : 0,
-              is_piece ? part->n_masses : n_masses(&whole->bodies[b]), &m->bodies[m->n_bodies++]);
+    yoke_body *out      = &m->bodies[m->n_bodies++];
+    if (is_piece)
+      copy_piece(&m->arena, start, yoke_piece_find(places, b, part->first_mass), b, out);
+    else
+      copy_body(&m->arena, whole, start, b, 0, n_masses(&whole->bodies[b]), out);
   }
   return m->bodies != NULL && !m->arena.has_failed;
 }
 
-yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int p, yoke_submodel *out) {
+yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, const yoke_places *places, int p,
+                                 yoke_submodel *out) {
   const yoke_model      *whole = start->model;
   const yoke_split_part *part  = &whole->parts[p];
   *out                         = (yoke_submodel){.model = yoke_allocate(1, sizeof(yoke_model))};
@@ -112,7 +125,7 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int
   m->solver  = part->has_solver ? part->solver : whole->solver;
   m->energy  = whole->energy;
   m->name    = yoke_text_copy(part->name);
-  if (m->name != NULL && fill_bodies(whole, start, part, m)) return YOKE_OK;
+  if (m->name != NULL && fill_bodies(whole, start, places, part, m)) return YOKE_OK;
   yoke_submodel_clear(out);
   return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
 }
@@ -189,6 +202,12 @@ int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) 
   if (!yoke_grow(&s->integrals, &s->capacity_integrals, (size_t)s->n_integrals + 1, sizeof *s->integrals)) return -1;
   s->integrals[s->n_integrals] = *position;
   return s->n_integrals++;
+}
+
+int yoke_submodel_add_halo(yoke_submodel *s, const yoke_native_halo *halo) {
+  if (!yoke_grow(&s->halos, &s->capacity_halos, (size_t)s->n_halos + 1, sizeof *s->halos)) return -1;
+  s->halos[s->n_halos] = *halo;
+  return s->n_halos++;
 }
 
 /* Room for one more port in all lists. */

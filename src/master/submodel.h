@@ -19,15 +19,18 @@ typedef struct yoke_submodel {
   yoke_input          *inputs;       /* [n_inputs] */
   int                  n_integrals;
   yoke_variable       *integrals; /* [n_integrals] positions whose time integrals are wanted */
+  int                  n_halos;
+  yoke_native_halo    *halos; /* [n_halos] */
   size_t capacity_frames, capacity_connections, capacity_ghosts, capacity_ports, capacity_requests, capacity_signals,
-      capacity_inputs, capacity_loads, capacity_events, capacity_integrals;
+      capacity_inputs, capacity_loads, capacity_events, capacity_integrals, capacity_halos;
 } yoke_submodel;
 
 /* Position and velocity of a body that is no chain, from its share of q and v. */
 void yoke_body_set_start(yoke_body *body, const double *q, const double *v);
 
-/* Bodies of part `part` at their start, settings of the run. */
-yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, int part, yoke_submodel *out);
+/* Bodies of part `part` at their start, with the copies in its halos; settings of the run. */
+yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, const yoke_places *places, int part,
+                                 yoke_submodel *out);
 void        yoke_submodel_clear(yoke_submodel *submodel);
 
 /* Additions: everything is copied, expressions get one more owner. Index of the new object, or -1 when out of memory. */
@@ -38,6 +41,7 @@ int  yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
 int  yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
 int  yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
 int  yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
+int  yoke_submodel_add_halo(yoke_submodel *submodel, const yoke_native_halo *halo);
 /* A port at a frame of the submodel, with extras of a joint. */
 int  yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);
 /* A port that shows the values of handles (native.h). */

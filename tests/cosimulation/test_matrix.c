@@ -51,8 +51,9 @@ static bool is(const combination *c, const char *scheme) {
 static bool is_valid(const combination *c) {
   const bool has_both = c->decomposition == FORCE_DISPLACEMENT || c->decomposition == DISPLACEMENT_FORCE;
   const bool newton   = is(c, "semi-implicit") || is(c, "implicit");
-  if (c->formulation->for_joints || c->formulation->for_signals)
-    return false; /* the coupling of the two masses is a spring; test_constraints.c has joints, test_signals.c signals */
+  if (c->formulation->for_joints || c->formulation->for_signals || c->formulation->overlap != NULL)
+    return false; /* the coupling of the two masses is a spring; test_constraints.c has joints, test_signals.c signals,
+                   * test_overlap.c chains */
   if (c->extension != NONE && (!newton || c->order > 2 || c->feedthrough)) return false;
   if (c->feedthrough && !has_both) return false;
   if (c->sequence == 1 && newton) return false;

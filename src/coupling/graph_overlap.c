@@ -1,0 +1,68 @@
+/* Halos: copies of bodies get the motion of their originals. */
+#include "coupling/graph_internal.h"
+
+#include <math.h>
+
+/* The ports of a side stand one behind the other, and its subsystem has a halo. */
+static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int side, yoke_context *ctx) {
+  const yoke_subsystem *s = g->subsystems[wire->wire.subsystem[side]].subsystem;
+  const int first = wire->wire.port[side], n = yoke_overlap_n_ports(wire->n_held[side], wire->n_held[1 - side]);
+  const int n_y = yoke_shape_n_y(&yoke_shape_line);
+  if (s->ops->halo == NULL)
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "coupling '%s': subsystem '%s' cannot hold copies of others' bodies, which formulation overlap "
+                     "needs; use formulation constitutive",
+                     wire->wire.name, s->name);
+  for (int k = 0; k < n; ++k) {
+    const yoke_port *port = first + k < s->n_ports ? &s->ports[first + k] : NULL;
+    if (port != NULL && port->shape == &yoke_shape_line && port->y_at == s->ports[first].y_at + k * n_y) continue;
+    return yoke_fail(ctx, YOKE_E_INTERNAL,
+                     "coupling '%s': port %d of subsystem '%s' is none on a line behind the one before",
+                     wire->wire.name, first + k + 1, s->name);
+  }
+  return YOKE_OK;
+}
+
+yoke_status graph_overlap_check(yoke_graph *g, graph_wire *wire, yoke_context *ctx) {
+  const yoke_formulation_ops *ops = wire->wire.formulation;
+  ++g->n_overlaps;
+  for (int side = 0; side < 2; ++side) wire->n_held[side] = ops->overlap->n_held(wire->wire.self, side);
+  for (int side = 0; side < 2; ++side) YOKE_TRY(check_side(g, wire, side, ctx));
+  if (!g->settings.gauss_seidel) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_MODEL,
+      "coupling '%s': formulation overlap gives all subsystems their inputs beforehand, so they cannot run "
+      "one after another; use sequence jacobi",
+      wire->wire.name);
+}
+
+const double *graph_copy(const yoke_graph *g, const graph_wire *wire, int side, int k) {
+  const graph_subsystem *other = &g->subsystems[wire->wire.subsystem[1 - side]];
+  return graph_port(wire, 1 - side, other->y_new) + (wire->n_held[1 - side] + 1 + k) * yoke_shape_n_y(&yoke_shape_line);
+}
+
+double graph_overlap_fade(const yoke_graph *g, const graph_wire *wire, int side) {
+  const int     n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
+  const double *own  = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
+  double        fade = 0.0;
+  if (wire->n_held[side] < YOKE_OVERLAP_COPIES) return 1.0;
+  for (int k = 0; k <= at_v; k += at_v) {
+    const double near = fabs(own[k] - graph_copy(g, wire, side, 0)[k]),
+                 far  = fabs(own[n_y + k] - graph_copy(g, wire, side, 1)[k]);
+    if (!(near < far)) return 1.0;
+    fade = fmax(fade, near / far);
+  }
+  return fade;
+}
+
+void graph_overlap_renew(yoke_graph *g) {
+  for (int w = 0; g->n_overlaps > 0 && w < g->n_wires; ++w) {
+    const graph_wire *wire = &g->wires[w];
+    if (!graph_overlaps(wire)) continue;
+    for (int side = 0; side < 2; ++side) {
+      const graph_subsystem *s = &g->subsystems[wire->wire.subsystem[side]];
+      const double          *y = graph_port(wire, 1 - side, g->subsystems[wire->wire.subsystem[1 - side]].y);
+      s->subsystem->ops->halo->take(s->subsystem, s->accepted, wire->wire.halo[side], y);
+    }
+  }
+}

@@ -1,0 +1,249 @@
+/* Formulation overlap: order, accuracy and estimate, step control, energies, events, and what it refuses. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "../said.h"
+#include "cosimulate.h"
+
+#define CHAIN(n, laws, rest)                                                                                           \
+  "yoke: 1\nt_end: 1\nbodies:\n  c: {kind: chain, n: " n ", mass: '1 + 0.01*i', stiffness: '100 + i', " laws           \
+  "x: 'sin(0.9*i)', v: 'cos(0.4*i)'}\n" rest
+
+static const char linear[]    = CHAIN("40", "", "split: {c: 4}\nsolvers: {default: exact}\n");
+static const char nonlinear[] = CHAIN("60", "stiffness_power: 30, damping: 0.3, damping_power: 0.01, ",
+                                      "split: {c: 3}\nsolvers: {default: {kind: dopri5, rtol: 1e-10}}\n");
+
+#define OVERLAP "cosimulation.couplings.formulation=overlap;"
+
+/* Largest difference of positions and velocities at the end. */
+static double off(const cosim *a, const cosim *b) {
+  enum { MOST = 1000 };
+  double    q[2][MOST], v[2][MOST], most = 0.0;
+  const int n = yoke_gather_nv(a->gather);
+  assert_true(n <= MOST && n == yoke_gather_nv(b->gather));
+  cosim_gather(a, q[0], v[0]);
+  cosim_gather(b, q[1], v[1]);
+  for (int i = 0; i < n; ++i) most = fmax(most, fmax(fabs(q[0][i] - q[1][i]), 0.1 * fabs(v[0][i] - v[1][i])));
+  return most;
+}
+
+static double error_of(const char *model, const char *sets) {
+  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
+  const double error = off(&split, &whole);
+  cosim_close(&split);
+  cosim_close(&whole);
+  return error;
+}
+
+/* ---- accuracy ---- */
+
+static void the_order_without_damping_is_that_of_the_edge_and_two_for_every_body_of_the_halo(void **state) {
+  (void)state;
+  static const struct { int halo, degree; } cases[] = {{1, 0}, {2, 0}, {2, 1}, {3, 1}, {4, 2}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    double error[2];
+    for (int i = 0; i < 2; ++i) {
+      char sets[COSIM_TEXT];
+      snprintf(sets, sizeof sets,
+               OVERLAP "cosimulation.couplings.halo=%d;cosimulation.order=%d;cosimulation.start=exact;"
+                       "cosimulation.step=1/%d",
+               cases[k].halo, cases[k].degree, 20 << i);
+      error[i] = error_of(linear, sets);
+    }
+    CHECK_ORDER(error, 2, 2.0 * cases[k].halo + cases[k].degree + 1.0, 0.3);
+  }
+}
+
+static void a_nonlinear_damped_chain_converges_to_the_whole_model_with_both_predictors(void **state) {
+  (void)state;
+  CHECK_BELOW(error_of(nonlinear, OVERLAP "cosimulation.step=1/20;cosimulation.order=1"), 1e-7);
+  CHECK_BELOW(error_of(nonlinear, OVERLAP "cosimulation.step=1/20;cosimulation.order=1;"
+                                          "cosimulation.predictor=acceleration"),
+              1e-7);
+}
+
+static void solvers_of_every_kind_go_on_behind_the_exchange(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"dop853", "abm", "radau5", "bdf", "auto"};
+  for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, OVERLAP "cosimulation.step=1/20;solvers.default.kind=%s;solvers.default.rtol=1e-8",
+             solvers[k]);
+    CHECK_BELOW(error_of(nonlinear, sets), 1e-4);
+  }
+}
+
+/* Ten parts of four masses: halos of eight end one mass before the end of the neighbour. */
+static void a_halo_ends_within_its_neighbour(void **state) {
+  (void)state;
+  const double narrow = error_of(linear, OVERLAP "split.c=10;cosimulation.step=1/40;cosimulation.couplings.halo=3"),
+               wide   = error_of(linear, OVERLAP "split.c=10;cosimulation.step=1/40;cosimulation.couplings.halo=8");
+  CHECK_BELOW(narrow, 1e-6);
+  CHECK_NEAR(wide, narrow, 0.0);
+}
+
+static void a_cut_may_overlap_beside_one_that_does_not(void **state) {
+  (void)state;
+  const char *const sets = "cosimulation.scheme=explicit;cosimulation.order=3;cosimulation.start=exact;"
+                           "cosimulation.step=1/400;cosimulation.couplings={c.cut[2]: {formulation: overlap}}";
+  cosim             c    = cosim_done(linear, sets, 0.0);
+  assert_true(c.plan->couplings[1].is_overlap && !c.plan->couplings[0].is_overlap && !c.plan->couplings[2].is_overlap);
+  cosim_close(&c);
+  CHECK_BELOW(error_of(linear, sets), 1e-5);
+}
+
+/* ---- estimate and step control ---- */
+
+static void the_estimated_error_bounds_the_true_one_and_is_not_far_from_it(void **state) {
+  (void)state;
+  for (int halo = 2; halo <= 6; halo += 2) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, OVERLAP "cosimulation.couplings.halo=%d;cosimulation.step=1/10", halo);
+    cosim                   c = cosim_done(linear, sets, 0.0), whole = cosim_done_monolithic(linear, NULL, 0.0);
+    const yoke_error_tally *tally    = yoke_monitor_tally(yoke_system_monitor(c.system));
+    double                  estimate = 0.0;
+    for (int w = 0; w < 3; ++w) estimate = fmax(estimate, 4.0 * yoke_error_tally_coupling(tally, w)); /* 2 sigma */
+    const double error = off(&c, &whole);
+    print_message("halo %d: estimated %.3g, true %.3g\n", halo, estimate, error);
+    CHECK_BELOW(error, estimate);
+    CHECK_BELOW(estimate, 200.0 * error);
+    cosim_close(&c);
+    cosim_close(&whole);
+  }
+}
+
+static const char impulses[] = "examples/chain-imp.yaml";
+static cosim      run_impulses(const char *sets) {
+       char all[COSIM_TEXT];
+       snprintf(all, sizeof all, "%s%s",
+                "parameters.n=300;split={p: [\"c[1..75]\"], q: [\"c[76..135]\"], r: [\"c[136..300]\"]};t_end=3e-4;"
+                     "solvers.default={rtol: 1e-7};",
+                sets);
+       return cosim_done(impulses, all, 0.0);
+}
+
+static void step_control_takes_long_steps_with_errors_below_its_tolerance(void **state) {
+  (void)state;
+  cosim whole = cosim_done_monolithic(impulses, "parameters.n=300;t_end=3e-4;solvers.default={rtol: 1e-10}", 0.0);
+  cosim c     = run_impulses(OVERLAP "cosimulation.step={rtol: 1e-3}"),
+        other = run_impulses("cosimulation.predictor=acceleration;cosimulation.step={rtol: 1e-3, estimator: cv}");
+  CHECK_BELOW((double)c.summary.macro.steps, (double)other.summary.macro.steps / 3.0);
+  CHECK_BELOW(off(&c, &whole), 1e-3 * 1e-1); /* of velocities of 1 m/s */
+  cosim_close(&c);
+  cosim_close(&other);
+  cosim_close(&whole);
+}
+
+static void without_a_past_or_a_degree_of_its_own_the_edge_has_degree_1(void **state) {
+  (void)state;
+  cosim c = run_impulses(OVERLAP "cosimulation.step={rtol: 1e-3}");
+  assert_string_equal(c.plan->scheme.scheme, "explicit");
+  assert_int_equal(c.plan->step.control.order_min, 1);
+  assert_int_equal(c.plan->step.control.order_max, 1);
+  cosim_close(&c);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state) {
+  (void)state;
+  cosim one;
+  cosim_open_with(&one, nonlinear, OVERLAP "cosimulation.step={rtol: 1e-4}", "serial", 1);
+  cosim_run(&one, 0.0, NULL, NULL);
+  cosim_expect(&one, YOKE_OK);
+  for (int threads = 2; threads <= 3; ++threads) {
+    cosim c;
+    cosim_open_with(&c, nonlinear, OVERLAP "cosimulation.step={rtol: 1e-4}", "threads", threads);
+    cosim_run(&c, 0.0, NULL, NULL);
+    cosim_expect(&c, YOKE_OK);
+    CHECK_NEAR(off(&c, &one), 0.0, 0.0);
+    cosim_close(&c);
+  }
+  cosim_close(&one);
+}
+
+/* ---- what belongs to the owner ---- */
+
+static void energies_count_every_mass_and_every_element_once(void **state) {
+  (void)state;
+  static const char *const names[] = {"total.kinetic", "total.potential", "total.dissipated"};
+  const char *const        sets    = "output.select=[\"total.*\"];solvers.default.rtol=1e-9";
+  char                     split[COSIM_TEXT];
+  snprintf(split, sizeof split, OVERLAP "cosimulation.step=1/50;%s", sets);
+  cosim c = cosim_done(nonlinear, split, 0.0), whole = cosim_done_monolithic(nonlinear, sets, 0.0);
+  for (int k = 0; k < 3; ++k) {
+    const double value = cosim_value(&whole, names[k]);
+    CHECK_NEAR(cosim_value(&c, names[k]), value, 1e-4 * fabs(value)); /* what wires lose is summed over macro steps */
+  }
+  cosim_close(&c);
+  cosim_close(&whole);
+}
+
+/* Mass 21 is the first of its part, and a copy of it lies in the halo of the part before. */
+static void an_event_that_sets_an_original_sets_its_copies(void **state) {
+  (void)state;
+  static const char hit[] = CHAIN("60", "damping: 0.3, ",
+                                  "split: {c: 3}\nsolvers: {default: {kind: dopri5, rtol: 1e-10}}\n"
+                                  "events: {hit: {when: 't - 0.33', set: {'c.v[21]': '-3*c.v[21] + 1'}}}\n");
+  CHECK_BELOW(error_of(hit, OVERLAP "cosimulation.step=1/20"), 1e-7);
+  CHECK_BELOW(error_of(hit, OVERLAP "cosimulation.step={rtol: 1e-6}"), 1e-5);
+}
+
+/* ---- refusals ---- */
+
+static void expect_refusal(const char *model, const char *sets, const char *says) {
+  cosim c;
+  cosim_open(&c, model, sets);
+  if (c.status == YOKE_OK) fail_msg("not refused: %s", sets);
+  if (!said(c.ctx, says)) {
+    cosim_print(c.ctx);
+    fail_msg("nobody says '%s'", says);
+  }
+  cosim_close(&c);
+}
+
+static void what_cannot_overlap_is_refused_by_name_with_a_remedy(void **state) {
+  (void)state;
+  expect_refusal(linear, OVERLAP "cosimulation.step=0.1;cosimulation.scheme=implicit",
+                 "'c.cut[1]': formulation overlap integrates every step once, scheme is implicit; use scheme explicit");
+  expect_refusal(linear, OVERLAP "cosimulation.step=0.1;cosimulation.sequence=gauss-seidel", "use sequence jacobi");
+  expect_refusal(linear, OVERLAP "cosimulation.step=0.1;cosimulation.couplings.decomposition=force/displacement",
+                 "leave out decomposition, extension and feedthrough");
+  expect_refusal(linear, OVERLAP "cosimulation.step=0.1;split={p: [\"c[1..39]\"], q: [\"c[40..40]\"]}",
+                 "needs two masses or more on each side, subsystem 'q' has 1");
+  expect_refusal("examples/two-mass.yaml", OVERLAP "cosimulation.scheme=explicit",
+                 "formulation overlap is for cuts of chains; use formulation constitutive");
+  expect_refusal("examples/two-mass-rigid.yaml", OVERLAP "cosimulation.scheme=explicit",
+                 "formulation 'overlap' is not for rigid joints");
+}
+
+static void what_acts_on_a_copy_alone_is_refused_by_name(void **state) {
+  (void)state;
+  static const char loaded[] = CHAIN("40", "",
+                                     "loads: {push: {kind: expression, on: 'c[12]', force: 'sin(t)'}}\nsplit: {c: 4}\n"
+                                     "cosimulation: {couplings: {formulation: overlap, halo: 3}, step: 0.1}\n");
+  expect_refusal(loaded, NULL, "load 'push' acts on mass 12 of chain 'c', of which subsystem 'c[1]' holds a copy");
+  cosim c = cosim_done(loaded, "cosimulation.couplings.halo=1;t_end=0.1", 0.0);
+  cosim_close(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_order_without_damping_is_that_of_the_edge_and_two_for_every_body_of_the_halo),
+      cmocka_unit_test(a_nonlinear_damped_chain_converges_to_the_whole_model_with_both_predictors),
+      cmocka_unit_test(solvers_of_every_kind_go_on_behind_the_exchange),
+      cmocka_unit_test(a_halo_ends_within_its_neighbour),
+      cmocka_unit_test(a_cut_may_overlap_beside_one_that_does_not),
+      cmocka_unit_test(the_estimated_error_bounds_the_true_one_and_is_not_far_from_it),
+      cmocka_unit_test(step_control_takes_long_steps_with_errors_below_its_tolerance),
+      cmocka_unit_test(without_a_past_or_a_degree_of_its_own_the_edge_has_degree_1),
+      cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+      cmocka_unit_test(energies_count_every_mass_and_every_element_once),
+      cmocka_unit_test(an_event_that_sets_an_original_sets_its_copies),
+      cmocka_unit_test(what_cannot_overlap_is_refused_by_name_with_a_remedy),
+      cmocka_unit_test(what_acts_on_a_copy_alone_is_refused_by_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
