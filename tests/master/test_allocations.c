@@ -72,6 +72,10 @@ static void steps_with_samples_inside_allocate_nothing(void **state) {
   expect_none(two_mass, SCHEME "waveform" DOPRI5 INSIDE, "serial", 1);
   expect_none(double_pendulum, SCHEME "semi-implicit;solvers.default={kind: radau5}" INSIDE, "serial", 1);
   expect_none(double_pendulum, SCHEME "semi-implicit;solvers.default={kind: bdf}" INSIDE, "serial", 1);
+  expect_none("examples/chain-imp.yaml",
+              "parameters.n=100;split.c=4;cosimulation.couplings.formulation=overlap;cosimulation.step=2e-6;"
+              "output.every=3e-6",
+              "threads", 2);
 }
 
 static void steps_of_a_cut_law_that_reads_the_model_allocate_nothing(void **state) {

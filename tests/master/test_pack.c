@@ -82,6 +82,7 @@
   "solvers: {default: {kind: dopri5, rtol: 1e-8}}\n"                                                                   \
   "output: {every: 3e-4}\n"
 
+static const char *const two_chains = "examples/chain-imp.yaml";
 static const char *const two_mass = "examples/two-mass.yaml", *const rigid = "examples/two-mass-rigid.yaml",
                          *const double_pendulum = "examples/double-pendulum.yaml",
                          *const flexible        = "examples/double-pendulum-flexible.yaml";
@@ -105,6 +106,7 @@ typedef struct situation {
 #define SET_EXPLICIT "cosimulation.scheme=explicit;cosimulation.order=2;"
 #define SET_INSIDE "output.every=3e-4"
 #define SET_JOINT "cosimulation.couplings.formulation="
+#define OVERLAP "parameters.n=50;split.c=2;cosimulation.couplings.formulation=overlap;output.every=3e-6;"
 #define SET_CONTROL "cosimulation.step={rtol: 1e-4};"
 /* A law between the subsystems that reads the model. */
 #define READING(name)                                                                                                  \
@@ -141,7 +143,10 @@ static const situation situations[] = {
     {STEPS, "examples/kinematic-two-mass.yaml", "output.every=3e-3", .n_steps = 4},
     {STEPS, "examples/chain-load.yaml", "parameters.n=200;output={every: 3e-8, select: ['c.x[1]', 'c.v[150]']}",
      .n_steps = 6},
+    {STEPS, two_chains, OVERLAP "cosimulation.step=2e-6", .n_steps = 6},
+    {STEPS, two_chains, OVERLAP "cosimulation.step=2e-6;cosimulation.predictor=acceleration", .n_steps = 6},
     /* control */
+    {CONTROL, two_chains, OVERLAP SET_CONTROL, .n_steps = 20},
     {CONTROL, two_mass, SET_CONTROL SET_INSIDE, .n_steps = 2},
     {CONTROL, two_mass, SET_CONTROL "cosimulation.step.initial=1e-2;" SET_INSIDE, .when = AFTER_REJECTION},
     {CONTROL, two_mass, SET_CONTROL "cosimulation.scheme=implicit;cosimulation.step.initial=1e-2;" SET_INSIDE,
