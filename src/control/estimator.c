@@ -223,7 +223,7 @@ static bool has_motion(const yoke_estimator *e, const yoke_trial *trial) {
 static double port_error(const yoke_estimator *e, const yoke_port_trial *port, const yoke_error_constants *factor,
                          int k) {
   const double *other = e->way == YOKE_ESTIMATE_PREDICTED ? port->y_predicted : port->y_compared;
-  if (port->has_copy) return port->fade * (port->y[k] - port->y_compared[k]);
+  if (port->has_copy) return port->y[k] - port->y_compared[k];
   return port->share * (k < port->n_p ? factor->position : factor->velocity) * (port->y[k] - other[k]);
 }
 
@@ -234,7 +234,8 @@ bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph
   yoke_graph_port_trial(graph, i, &port);
   if (!port.has_copy && !has_motion(e, &trial)) return false;
   const yoke_error_constants factor = factors(e, &trial);
-  for (int k = 0; k < port.n_p + port.n_v; ++k) error[k] = port_error(e, &port, &factor, k);
+  const double               fade   = port.has_copy ? yoke_graph_fade(graph, i) : 1.0;
+  for (int k = 0; k < port.n_p + port.n_v; ++k) error[k] = fade * port_error(e, &port, &factor, k);
   return true;
 }
 
@@ -321,9 +322,11 @@ static void estimate_copies(const yoke_estimator *e, const yoke_graph *graph, se
   for (int i = 0; i < yoke_graph_n_ports(graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(graph, i, &port);
-    for (int k = 0; port.has_copy && k < port.n_p + port.n_v; ++k) {
+    if (!port.has_copy) continue;
+    const double fade = yoke_graph_fade(graph, i);
+    for (int k = 0; k < port.n_p + port.n_v; ++k) {
       const int level = k < port.n_p ? 0 : 1;
-      add(&norm[level], worst, port.wire, port_error(e, &port, &one, k), port.y[k], e->tolerances.rtol,
+      add(&norm[level], worst, port.wire, fade * port_error(e, &port, &one, k), port.y[k], e->tolerances.rtol,
           atol_motion(e, natural_size(graph, &port, k), level == 0));
     }
   }

@@ -375,9 +375,10 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
   if (felt != NULL || !graph_overlaps(wire)) return;
   out->has_copy   = true;
-  out->fade       = graph_overlap_fade(g, wire, side);
   out->y_compared = graph_copy(g, wire, side, 0);
 }
+
+enum { MOST_COPY_ORDER = 10 }; /* errors of solvers, which do not fall with H, would keep steps short */
 
 int yoke_graph_copy_order(const yoke_graph *g) {
   int narrowest = 0;
@@ -386,7 +387,8 @@ int yoke_graph_copy_order(const yoke_graph *g) {
     if (!graph_overlaps(&g->wires[w])) continue;
     for (int side = 0; side < 2; ++side) narrowest = narrowest == 0 || held[side] < narrowest ? held[side] : narrowest;
   }
-  return narrowest == 0 ? 0 : narrowest + 2;
+  if (narrowest == 0) return 0;
+  return narrowest + 2 < MOST_COPY_ORDER ? narrowest + 2 : MOST_COPY_ORDER;
 }
 
 bool yoke_graph_is_all_overlap(const yoke_graph *g) {

@@ -426,9 +426,8 @@ static inline bool graph_overlaps(const graph_wire *wire) {
 }
 yoke_status   graph_overlap_check(yoke_graph *graph, graph_wire *wire, yoke_context *ctx);
 void          graph_overlap_renew(yoke_graph *graph);
-/* In the trial: copy k = 0, 1 that the other side has of body k of a side; what errors of copies fade by from one body to the next. */
+/* In the trial: copy k = 0, 1 that the other side has of body k of a side. */
 const double *graph_copy(const yoke_graph *graph, const graph_wire *wire, int side, int k);
-double        graph_overlap_fade(const yoke_graph *graph, const graph_wire *wire, int side);
 
 /* Degrees, layouts and unknowns of a step that starts now. */
 void        graph_prepare(yoke_graph *graph, double t_next);

@@ -41,10 +41,12 @@ const double *graph_copy(const yoke_graph *g, const graph_wire *wire, int side, 
   return graph_port(wire, 1 - side, other->y_new) + (wire->n_held[1 - side] + 1 + k) * yoke_shape_n_y(&yoke_shape_line);
 }
 
-double graph_overlap_fade(const yoke_graph *g, const graph_wire *wire, int side) {
-  const int     n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
-  const double *own  = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
-  double        fade = 0.0;
+double yoke_graph_fade(const yoke_graph *g, int port) {
+  const graph_wire *wire = &g->wires[port / 2];
+  const int         side = port % 2;
+  const int         n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
+  const double     *own  = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
+  double            fade = 0.0;
   if (wire->n_held[side] < YOKE_OVERLAP_COPIES) return 1.0;
   for (int k = 0; k <= at_v; k += at_v) {
     const double near = fabs(own[k] - graph_copy(g, wire, side, 0)[k]),

@@ -115,13 +115,14 @@ typedef struct yoke_port_trial {
   const yoke_port_shape *shape;                        /* of its components */
   bool                   is_felt;                      /* a motion that signals lead to */
   bool                   has_copy; /* y_compared is the copy that the other side has of it, in every trial */
-  double                 fade;     /* of the copy's error, so much arrives at the nearest body that is none */
   int                    subsystem;
   bool                   can_repeat; /* the subsystem; else y_compared is none */
   double                 share; /* of its errors that counts: less where its motion is prescribed anew in every step */
 } yoke_port_trial;
-int  yoke_graph_n_ports(const yoke_graph *graph);
-void yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
+int    yoke_graph_n_ports(const yoke_graph *graph);
+void   yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
+/* Share of a copy's error that arrives at the nearest body that is none, where the port has a copy. */
+double yoke_graph_fade(const yoke_graph *graph, int port);
 
 /* One channel of all couplings. */
 typedef struct yoke_channel_trial {

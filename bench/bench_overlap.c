@@ -1,0 +1,153 @@
+/* Formulation overlap on oscillator chains of 10 000 masses (quick: 2000): IMP (impulses) and IMP-M (the same with stiff contacts in two short
+ * subsystems at the ends), cut freely into 41 parts of about 250 masses, one and two threads, against our own model as a whole on one thread
+ * at equal error (NRMSE(x) + NRMSE(v) at the end against dop853 at rtol 1e-11). Times: stepping alone, the fastest of some.
+ * Goals of the gain on two threads: 2.5 (IMP), 9 (IMP-M at 2e-3 s), 15 (IMP-M at 1e-2 s). `bench_overlap ida`: IDA with KLU at rtol 1e-6 too. */
+#include "bench.h"
+
+enum { MASSES_PER_PART = 244, END = 25, N_OWN = 4, N_SPLIT = 3, SPLIT_TEXT = 4000 };
+
+typedef struct overlap_case {
+  const char *name, *model;
+  double      t_end;
+  bool        has_ends; /* short subsystems at the ends */
+  double      goal;
+} overlap_case;
+
+static const overlap_case cases[] = {
+    {"IMP", "examples/chain-imp.yaml", 2e-3, false, 2.5},
+    {"IMP-M", "examples/chain-imp-overlap.yaml", 2e-3, true, 9.0},
+    {"IMP-M", "examples/chain-imp-overlap.yaml", 1e-2, true, 15.0},
+};
+
+/* Settings of a case: those of all runs, and the split. */
+typedef struct overlap_sets {
+  char        masses[40], t_end[40], split[SPLIT_TEXT];
+  const char *list[BENCH_MAX_SETS];
+} overlap_sets;
+
+static void write_split(int n, bool has_ends, char *text) {
+  const int end = has_ends ? END : 0, parts = (n - 2 * end) / MASSES_PER_PART;
+  size_t    at = (size_t)snprintf(text, SPLIT_TEXT, "split={");
+  if (has_ends) at += (size_t)snprintf(text + at, SPLIT_TEXT - at, "left: [\"c[1..%d]\"], ", end);
+  for (int i = 0; i < parts; ++i) {
+    const int from = end + (int)((long)(n - 2 * end) * i / parts),
+              to   = end + (int)((long)(n - 2 * end) * (i + 1) / parts);
+    at +=
+        (size_t)snprintf(text + at, SPLIT_TEXT - at, "%sp%d: [\"c[%d..%d]\"]", i > 0 ? ", " : "", i + 1, from + 1, to);
+  }
+  if (has_ends) at += (size_t)snprintf(text + at, SPLIT_TEXT - at, ", right: [\"c[%d..%d]\"]", n - end + 1, n);
+  snprintf(text + at, SPLIT_TEXT - at, "}");
+}
+
+static void set(const overlap_case *one, int n, overlap_sets *s) {
+  snprintf(s->masses, sizeof s->masses, "parameters.n=%d", n);
+  snprintf(s->t_end, sizeof s->t_end, "t_end=%g", one->t_end);
+  write_split(n, one->has_ends, s->split);
+  const char *const list[] = {s->masses, s->t_end, s->split, "output.every=1",
+                              "output.select=[\"c.x[*]\", \"c.v[*]\"]"};
+  memset(s->list, 0, sizeof s->list);
+  memcpy(s->list, list, sizeof list);
+}
+
+static void find_error(bench_run *run, const bench_run *reference) {
+  const int half = run->n / 2; /* all positions, then all velocities */
+  run->error =
+      bench_nrmse(run->values, reference->values, 0, half) + bench_nrmse(run->values, reference->values, half, run->n);
+}
+
+/* With threads the time of the process says nothing. */
+static double wall(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The split with overlap; coupling errors of single steps are allowed to be ten times those of the solvers. */
+static bench_run run_split(const overlap_case *one, const overlap_sets *s, double rtol, int threads, int repeats,
+                           int64_t *steps) {
+  char solver[60], control[60];
+  snprintf(solver, sizeof solver, "solvers.default={rtol: %g}", rtol);
+  snprintf(control, sizeof control, "cosimulation.step={rtol: %g}", 10.0 * rtol);
+  const char *sets[BENCH_MAX_SETS + 3] = {solver, control, "cosimulation.couplings.formulation=overlap"};
+  int         n                        = 3;
+  for (int i = 0; s->list[i] != NULL; ++i) sets[n++] = s->list[i];
+  const yoke_load_options   options = {.size = sizeof options, .n_sets = n, .sets = sets};
+  const yoke_system_options at_work = {.exec = threads > 1 ? "threads" : "serial", .threads = threads};
+  yoke_context             *ctx     = NULL;
+  yoke_model               *model   = NULL;
+  yoke_plan                *plan    = NULL;
+  bench_run                 run     = {.seconds = INFINITY};
+  if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
+  if (yoke_model_load(ctx, one->model, &options, &model) != YOKE_OK) bench_die(ctx, one->model);
+  if (yoke_plan_create(ctx, model, NULL, &plan) != YOKE_OK) bench_die(ctx, one->model);
+  run.n      = plan->outputs.n;
+  run.values = calloc((size_t)run.n + 1, sizeof *run.values);
+  for (int k = 0; k < repeats; ++k) {
+    bench_last          last   = {run.n, run.values};
+    const yoke_sink     sink   = {.user = &last, .sample = bench_keep};
+    yoke_system        *system = NULL;
+    yoke_system_summary summary;
+    if (yoke_system_create(ctx, plan, &at_work, &system) != YOKE_OK) bench_die(ctx, one->model);
+    const double start = threads > 1 ? wall() : bench_now();
+    if (yoke_system_run(system, plan->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, one->model);
+    run.seconds  = fmin(run.seconds, (threads > 1 ? wall() : bench_now()) - start);
+    run.counters = summary.counters;
+    *steps       = summary.macro.steps;
+    yoke_system_destroy(&system);
+  }
+  yoke_plan_destroy(&plan);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return run;
+}
+
+static void measure(const overlap_case *one, int n, bool with_ida) {
+  static const double own_rtol[N_OWN] = {1e-3, 1e-4, 1e-5, 1e-6}, split_rtol[N_SPLIT] = {3e-4, 1e-4, 3e-5};
+  const int           repeats = bench_is_quick() ? 2 : 9;
+  overlap_sets        s;
+  bench_run           own[N_OWN];
+  set(one, n, &s);
+  bench_run reference = bench_model(one->model, s.list, "dop853", 1e-11, 1);
+  for (int k = 0; k < N_OWN; ++k) {
+    own[k] = bench_model(one->model, s.list, "auto", own_rtol[k], one->has_ends ? 2 : repeats);
+    find_error(&own[k], &reference);
+    printf("%-6s %6.0e %-12s %8.0e %12.2e %12.5f\n", one->name, one->t_end, "whole, 1", own_rtol[k], own[k].error,
+           own[k].seconds);
+    fflush(stdout);
+  }
+  for (int threads = 1; threads <= 2; ++threads) {
+    for (int k = 0; k < N_SPLIT; ++k) {
+      int64_t   steps;
+      bench_run run = run_split(one, &s, split_rtol[k], threads, repeats, &steps);
+      find_error(&run, &reference);
+      const double gain = bench_time_at(own, N_OWN, run.error) / run.seconds;
+      printf("%-6s %6.0e %s%-3d %8.0e %12.2e %12.5f %8lld %8.2f\n", one->name, one->t_end, "overlap, ", threads,
+             split_rtol[k], run.error, run.seconds, (long long)steps, gain);
+      fflush(stdout);
+      bench_figure(run.seconds, "s", run.error, "overlap, %s, t = %g, %d threads, rtol %.0e", one->name, one->t_end,
+                   threads, split_rtol[k]);
+      free(run.values);
+    }
+  }
+  printf("%-6s goal on two threads: %.1f\n", one->name, one->goal);
+#ifdef YOKE_WITH_SUNDIALS
+  if (with_ida) {
+    bench_run ida = bench_model(one->model, s.list, "ida", 1e-6, 1);
+    find_error(&ida, &reference);
+    printf("%-6s %6.0e %-12s %8.0e %12.2e %12.5f\n", one->name, one->t_end, "IDA, 1", 1e-6, ida.error, ida.seconds);
+    free(ida.values);
+  }
+#else
+  (void)with_ida;
+#endif
+  for (int k = 0; k < N_OWN; ++k) free(own[k].values);
+  free(reference.values);
+}
+
+int main(int argc, char **argv) {
+  const bool with_ida = argc > 1 && strcmp(argv[1], "ida") == 0;
+  printf("%-6s %6s %-12s %8s %12s %12s %8s %8s\n", "set", "t", "threads", "rtol", "error", "seconds", "steps", "gain");
+  for (size_t i = 0; i < (bench_is_quick() ? 2 : sizeof cases / sizeof *cases); ++i)
+    measure(&cases[i], bench_is_quick() ? 2000 : 10000, with_ida);
+  return 0;
+}
