@@ -8,18 +8,19 @@
 #include <string.h>
 
 typedef struct linear {
-  int              n_x, n_z, nu, ny;
-  double          *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
-  double          *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
-  int             *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
-  bool            *responds;        /* [ny] follows the inputs at once: accelerations and extras */
-  double          *zeros;           /* [n] start */
-  yoke_equations   equations;       /* all of (x, z) as q; no v */
-  yoke_integrator *integrator;
-  const yoke_port *ports;       /* [n_ports] */
-  double          *mass_factor; /* [n_x / 2, n_x / 2] lower triangle L, L L^T = mass; NULL: no resets */
-  size_t           at_impulse;  /* [n_x / 2], bytes into the scratch */
-  size_t           at_left;     /* inputs, bytes into the scratch */
+  int               n_x, n_z, nu, ny;
+  double           *A, *B, *b;       /* of (x, z)' = A (x, z) + B u + b, [n, n], [n, nu], [n] */
+  double           *C, *D, *y0, *u0; /* [ny, n_x], [ny, nu], [ny], [nu] */
+  int              *integral;        /* [ny] output k is z[integral[k]]; -1: of C and D */
+  bool             *responds;        /* [ny] follows the inputs at once: accelerations and extras */
+  double           *zeros;           /* [n] start */
+  yoke_equations    equations;       /* all of (x, z) as q; no v */
+  yoke_integrator  *integrator;
+  const yoke_port  *ports; /* [n_ports] */
+  yoke_linear_halo *halos;
+  double           *mass_factor; /* [n_x / 2, n_x / 2] lower triangle L, L L^T = mass; NULL: no resets */
+  size_t            at_impulse;  /* [n_x / 2], bytes into the scratch */
+  size_t            at_left;     /* inputs, bytes into the scratch */
 } linear;
 
 /* ---- equations ---- */
@@ -228,6 +229,17 @@ static yoke_status linear_reset(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
+static void linear_take(const yoke_subsystem *subsystem, void *state, int halo, const double *y) {
+  const linear           *l   = subsystem->self;
+  const yoke_linear_halo *h   = &l->halos[halo];
+  double                 *x   = yoke_integrator_q(l->integrator, state);
+  const int               n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
+  for (int k = 0; k < h->n; ++k) {
+    x[h->x[k]]              = y[k * n_y] - h->p[k];
+    x[l->n_x / 2 + h->x[k]] = y[k * n_y + at_v] - h->v[k];
+  }
+}
+
 static void linear_destroy(yoke_subsystem *subsystem) {
   linear *l = subsystem->self;
   yoke_integrator_destroy(&l->integrator);
@@ -239,12 +251,14 @@ static const yoke_instant_ops instant = {.response = linear_response};
 static const yoke_linear_ops  vector  = {.n_x = linear_n_x, .get_x = linear_get_x, .set_x = linear_set_x};
 static const yoke_reset_ops resets = {.row_response = linear_row_response, .push = linear_push, .reset = linear_reset};
 
+static const yoke_halo_ops halo = {.take = linear_take};
+
 static const yoke_pack_ops packing = {.pack = linear_pack, .unpack = linear_unpack};
 
 #define LINEAR_CALLS                                                                                                   \
   .kind = "linear", .destroy = linear_destroy, .start = linear_start, .step = linear_step, .output = linear_output,    \
   .accept = linear_accept, .counters = linear_counters, .repeat = &repeat, .instant = &instant, .linear = &vector,     \
-  .pack = &packing
+  .halo = &halo, .pack = &packing
 
 static const yoke_subsystem_ops linear_ops = {LINEAR_CALLS, .reset = &resets};
 
@@ -260,6 +274,19 @@ static yoke_port *copy_ports(yoke_arena *arena, const yoke_linear_def *def) {
     ports[k].name = yoke_arena_text(arena, def->ports[k].name);
   }
   return ports;
+}
+
+static yoke_linear_halo *copy_halos(yoke_arena *arena, const yoke_linear_def *def) {
+  yoke_linear_halo *halos = yoke_arena_take(arena, (size_t)def->n_halos + 1, sizeof *halos);
+  for (int k = 0; halos != NULL && k < def->n_halos; ++k) {
+    const yoke_linear_halo *from = &def->halos[k];
+    const size_t            n    = (size_t)from->n;
+    halos[k]                     = (yoke_linear_halo){.n = from->n,
+                                                      .x = yoke_arena_copy(arena, from->x, n, sizeof *from->x),
+                                                      .p = yoke_arena_copy(arena, from->p, n, sizeof *from->p),
+                                                      .v = yoke_arena_copy(arena, from->v, n, sizeof *from->v)};
+  }
+  return halos;
 }
 
 /* Which outputs are integrals, which follow the inputs at once (accelerations, extras); n_z. */
@@ -329,6 +356,7 @@ static yoke_status build(yoke_context *ctx, const yoke_linear_def *def, linear *
   l->responds   = yoke_arena_take(&s->arena, ny + 1, sizeof *l->responds);
   s->n_ports    = def->n_ports;
   s->ports = l->ports = copy_ports(&s->arena, def);
+  l->halos            = copy_halos(&s->arena, def);
   if (def->mass != NULL)
     l->mass_factor = yoke_arena_take(&s->arena, (size_t)def->n_x / 2 * ((size_t)def->n_x / 2), sizeof *l->mass_factor);
   if (s->arena.has_failed) return YOKE_E_MEMORY;

@@ -299,18 +299,6 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
                    s->model->name, plan->inputs[plan->held[0].number].name);
 }
 
-/* Linearised subsystems hold no copies of others' bodies. */
-static yoke_status refuse_halos(const yoke_stability *s, yoke_context *ctx) {
-  for (int k = 0; k < s->plan->n_couplings; ++k) {
-    if (s->plan->couplings[k].is_overlap)
-      return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
-                       "model '%s': the stability of formulation overlap ('%s') is computed for linear models only; "
-                       "compare runs with smaller and smaller steps (yoke converge)",
-                       s->model->name, s->plan->couplings[k].name);
-  }
-  return YOKE_OK;
-}
-
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
@@ -320,7 +308,6 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
   YOKE_TRY(try_linear(s, &is_linear, ctx));
   s->is_linearized = !is_linear;
   if (is_linear) return whole_spectrum(s, whole, ctx);
-  YOKE_TRY(refuse_halos(s, ctx));
   YOKE_TRY(find_state(s, whole, ctx));
   YOKE_TRY(plan_at_rest(s, whole, ctx));
   YOKE_TRY(linearize_parts(s, ctx));

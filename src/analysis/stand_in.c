@@ -25,23 +25,46 @@ static yoke_status show_ports(void *user, const yoke_linear_point *point, double
   return YOKE_OK;
 }
 
-static yoke_status create(yoke_context *ctx, const yoke_subsystem *native, const yoke_linearization *l,
-                          yoke_subsystem **out) {
-  const yoke_linear_def def = {.name    = native->name,
-                               .n_x     = l->n_x,
-                               .nu      = l->nu,
-                               .ny      = l->ny,
-                               .A       = l->A,
-                               .B       = l->B,
-                               .C       = l->C,
-                               .D       = l->D,
-                               .f0      = l->f0,
-                               .y0      = l->y0,
-                               .u0      = l->u0,
-                               .mass    = l->mass,
-                               .n_ports = native->n_ports,
-                               .ports   = native->ports};
-  return yoke_linear_create_subsystem(ctx, &def, out);
+/* Copies of masses are coordinates of their own: no joint holds them. */
+static yoke_linear_halo halo_of(yoke_arena *arena, const yoke_linearize_def *at, const yoke_linearization *l,
+                                const yoke_native_halo *from) {
+  int    *x = yoke_arena_take(arena, (size_t)from->n, sizeof *x);
+  double *p = yoke_arena_take(arena, (size_t)from->n, sizeof *p),
+         *v = yoke_arena_take(arena, (size_t)from->n, sizeof *v);
+  for (int k = 0; !arena->has_failed && k < from->n; ++k) {
+    const int mass = from->first + k * from->step, component = yoke_multibody_v_offset(at->mb, from->body) + mass;
+    p[k] = at->q[yoke_multibody_q_offset(at->mb, from->body) + mass];
+    v[k] = at->v[component];
+    while (x[k] < l->n_freedoms - 1 && l->coordinate[x[k]] != component) ++x[k];
+  }
+  return (yoke_linear_halo){.n = from->n, .x = x, .p = p, .v = v};
+}
+
+static yoke_status create(yoke_context *ctx, const yoke_subsystem *native, const yoke_submodel *part,
+                          const yoke_linearize_def *at, const yoke_linearization *l, yoke_subsystem **out) {
+  yoke_arena        scratch = {0};
+  yoke_linear_halo *halos   = yoke_arena_take(&scratch, (size_t)part->n_halos, sizeof *halos);
+  for (int k = 0; !scratch.has_failed && k < part->n_halos; ++k) halos[k] = halo_of(&scratch, at, l, &part->halos[k]);
+  const yoke_linear_def def    = {.name    = native->name,
+                                  .n_x     = l->n_x,
+                                  .nu      = l->nu,
+                                  .ny      = l->ny,
+                                  .A       = l->A,
+                                  .B       = l->B,
+                                  .C       = l->C,
+                                  .D       = l->D,
+                                  .f0      = l->f0,
+                                  .y0      = l->y0,
+                                  .u0      = l->u0,
+                                  .mass    = l->mass,
+                                  .n_ports = native->n_ports,
+                                  .ports   = native->ports,
+                                  .n_halos = part->n_halos,
+                                  .halos   = halos};
+  yoke_status           status = yoke_arena_check(&scratch, ctx, "subsystem '%s'", native->name);
+  if (status == YOKE_OK) status = yoke_linear_create_subsystem(ctx, &def, out);
+  yoke_arena_free(&scratch);
+  return status;
 }
 
 yoke_status yoke_stand_in_create(yoke_context *ctx, const yoke_subsystem *native, const yoke_submodel *part,
@@ -65,7 +88,7 @@ yoke_status yoke_stand_in_create(yoke_context *ctx, const yoke_subsystem *native
   ports.work                              = yoke_allocate(1, yoke_native_equations(native)->work_size + 1);
   if (ports.work == NULL) return yoke_out_of_memory(ctx, "subsystem '%s'", native->name);
   yoke_status status = yoke_linearize(ctx, &def, linearization);
-  if (status == YOKE_OK) status = create(ctx, native, linearization, out);
+  if (status == YOKE_OK) status = create(ctx, native, part, &def, linearization, out);
   free(ports.work);
   return status;
 }

@@ -8,6 +8,7 @@
 #include "../check.h"
 #include "../said.h"
 #include "cosimulate.h"
+#include "analysis/stability.h"
 
 #define CHAIN(n, laws, rest)                                                                                           \
   "yoke: 1\nt_end: 1\nbodies:\n  c: {kind: chain, n: " n ", mass: '1 + 0.01*i', stiffness: '100 + i', " laws           \
@@ -191,6 +192,55 @@ static void an_event_that_sets_an_original_sets_its_copies(void **state) {
   CHECK_BELOW(error_of(hit, OVERLAP "cosimulation.step={rtol: 1e-6}"), 1e-5);
 }
 
+/* ---- contract and stability ---- */
+
+static yoke_status make_checked(yoke_context *ctx, const void *definition, yoke_subsystem **out) {
+  yoke_subsystem *inner = NULL;
+  *out                  = NULL;
+  YOKE_TRY(yoke_native_part_make(ctx, definition, &inner));
+  return yoke_subsystem_check(ctx, inner, out);
+}
+
+static void steps_behind_an_exchange_repeat_to_the_bit(void **state) {
+  (void)state;
+  cosim c, plain = cosim_done(nonlinear, OVERLAP "cosimulation.step=1/20", 0.0);
+  cosim_load(&c, nonlinear, OVERLAP "cosimulation.step=1/20");
+  assert_int_equal(yoke_plan_create(c.ctx, c.model, NULL, &c.plan), YOKE_OK);
+  for (int p = 0; p < c.plan->n_parts; ++p) c.plan->parts[p].make = make_checked;
+  assert_int_equal(yoke_system_create(c.ctx, c.plan, NULL, &c.system), YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, 1.0, NULL, &c.summary, c.ctx), YOKE_OK);
+  CHECK_NEAR(cosim_value(&c, "c.x[20]"), cosim_value(&plain, "c.x[20]"), 0.0);
+  cosim_close(&c);
+  cosim_close(&plain);
+}
+
+static yoke_stability_point stability_of(const char *model, const char *sets) {
+  cosim                c;
+  yoke_stability      *s = NULL;
+  yoke_stability_point point;
+  cosim_load(&c, model, sets);
+  if (c.status == YOKE_OK) c.status = yoke_stability_create(c.ctx, c.model, 0, &s);
+  if (c.status == YOKE_OK) c.status = yoke_stability_at(s, 0.0, &point, c.ctx);
+  cosim_expect(&c, YOKE_OK);
+  yoke_stability_destroy(&s);
+  cosim_close(&c);
+  return point;
+}
+
+/* A wave crosses two masses of the chain in about 0.2 s. */
+static void stability_ends_where_a_wave_crosses_the_halo_in_one_step(void **state) {
+  (void)state;
+  const char *const models[] = {linear, nonlinear};
+  for (int k = 0; k < 2; ++k) {
+    const char *const        slow = OVERLAP "cosimulation.couplings.halo=2;cosimulation.order=0;cosimulation.step=0.02",
+                      *const fast = OVERLAP "cosimulation.couplings.halo=2;cosimulation.order=0;cosimulation.step=0.8",
+                      *const wide = OVERLAP "cosimulation.couplings.halo=8;cosimulation.order=0;cosimulation.step=0.4";
+    CHECK_BELOW(stability_of(models[k], slow).rho, 1.0 + 1e-6);
+    CHECK_BELOW(stability_of(models[k], wide).rho, 1.0 + 1e-4);
+    CHECK_BELOW(2.0, stability_of(models[k], fast).rho);
+  }
+}
+
 /* ---- refusals ---- */
 
 static void expect_refusal(const char *model, const char *sets, const char *says) {
@@ -242,6 +292,8 @@ int main(void) {
       cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
       cmocka_unit_test(energies_count_every_mass_and_every_element_once),
       cmocka_unit_test(an_event_that_sets_an_original_sets_its_copies),
+      cmocka_unit_test(steps_behind_an_exchange_repeat_to_the_bit),
+      cmocka_unit_test(stability_ends_where_a_wave_crosses_the_halo_in_one_step),
       cmocka_unit_test(what_cannot_overlap_is_refused_by_name_with_a_remedy),
       cmocka_unit_test(what_acts_on_a_copy_alone_is_refused_by_name),
   };
