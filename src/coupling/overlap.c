@@ -190,18 +190,8 @@ static void overlap_shown(const void *object, double t, const double *u, const d
   yoke_force_element_output(self->element, poses, t, true_force, g);
 }
 
-static void overlap_energy(const void *object, double t, const double *const y[2], double *stored, double *power_lost,
-                           yoke_arena *scratch) {
-  const overlap *self = object;
-  yoke_pose      poses[2];
-  (void)scratch;
-  *stored = *power_lost = 0.0;
-  set_poses(self, y, poses);
-  yoke_force_element_energy(self->element, poses, t, stored, power_lost);
-}
-
-static const yoke_shown_form shown_form = {
-    .n_rows = overlap_n_shown, .values = overlap_shown, .energy = overlap_energy};
+/* The energy of the element is that of the side which owns the mass on its left. */
+static const yoke_shown_form shown_form = {.n_rows = overlap_n_shown, .values = overlap_shown};
 
 /* ---- for the graph ---- */
 

@@ -344,9 +344,9 @@ static double contact_energy(const yoke_chain_force *contact, double x) {
   return -contact->amplitude / contact->slope * exp(contact->slope * x);
 }
 
-/* Elements own + 1 .. own_end - 1, and at an end without copies the element that ends at the ground. */
+/* Elements on the right of own masses, and at a beginning without copies the element that ends at the ground. */
 static bool owns_element(const yoke_chain_kernel *kernel, int i) {
-  return (i > kernel->own || kernel->own == 0) && (i < kernel->own_end || kernel->own_end == kernel->n);
+  return (i > kernel->own || kernel->own == 0) && i <= kernel->own_end;
 }
 static bool owns_mass(const yoke_chain_kernel *kernel, int i) {
   return i >= kernel->own && i < kernel->own_end;

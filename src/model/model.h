@@ -66,7 +66,8 @@ typedef struct yoke_chain {
   bool             is_free[2]; /* element 0, element n is not there, whatever the arrays say: a free end, or a cut */
   int              n_loads;
   yoke_chain_load *loads; /* sorted by mass */
-  int halo[2]; /* so many masses at its beginning and at its end are copies: their owner counts their energy */
+  int              halo
+      [2]; /* so many masses at its beginning and at its end are copies: their owner counts their energy; an element belongs to the mass on its left */
 } yoke_chain;
 
 typedef struct yoke_body {

@@ -517,7 +517,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     n->has_signals = n->has_signals || def->model->variables[k].kind == YOKE_VARIABLE_SIGNAL; /* forces at ghosts too */
   n->events_see_inputs = n->has_signals || (def->n_inputs > 0 && yoke_multibody_events_feel(n->mb));
   YOKE_TRY(native_instant_create(ctx, n));
-  n->holds_jumps   = native_can_hold_jumps(n);
+  n->holds_jumps = native_can_hold_jumps(n);
   YOKE_TRY(native_take_halos(ctx, n, s, def));
   native_places at = {0};
   lay_out(n, s, &at);

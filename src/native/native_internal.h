@@ -92,9 +92,9 @@ typedef struct native {
   bool                *is_brought;        /* [n_events] signals take part in it */
   yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
-           *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
-  yoke_dae *own_dae; /* NULL: it is not its own */
-  native_halo *halos; /* copies of masses that others own */
+              *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
+  yoke_dae    *own_dae; /* NULL: it is not its own */
+  native_halo *halos;   /* copies of masses that others own */
 } native;
 _Static_assert(offsetof(native, equations.work_size) <= 128, "a step of a chain reads two cache lines");
 

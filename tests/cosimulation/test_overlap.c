@@ -176,7 +176,7 @@ static void energies_count_every_mass_and_every_element_once(void **state) {
   cosim c = cosim_done(nonlinear, split, 0.0), whole = cosim_done_monolithic(nonlinear, sets, 0.0);
   for (int k = 0; k < 3; ++k) {
     const double value = cosim_value(&whole, names[k]);
-    CHECK_NEAR(cosim_value(&c, names[k]), value, 1e-4 * fabs(value)); /* what wires lose is summed over macro steps */
+    CHECK_NEAR(cosim_value(&c, names[k]), value, 1e-7 * fabs(value));
   }
   cosim_close(&c);
   cosim_close(&whole);
