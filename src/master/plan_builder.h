@@ -94,6 +94,7 @@ yoke_law plan_element_law(const plan_builder *b, int body, int element);
 yoke_status plan_find_halos(plan_builder *b);
 void plan_take_overlap(const plan_builder *b, const yoke_piece *left, const yoke_piece *right, yoke_plan_coupling *cut);
 yoke_status plan_connect_overlap(plan_builder *b, yoke_plan_coupling *coupling, yoke_wire *wire);
+yoke_status plan_copy_load(plan_builder *b, int load); /* to the copies of its mass */
 int         plan_overlap_mass(const yoke_plan_coupling *coupling, int side, int port);
 
 /* plan_foreigns.c: foreign subsystems and where their ports are; their events behind those of the file. */

@@ -34,31 +34,60 @@ static yoke_status find_halo(const plan_builder *b, int body, int j, yoke_piece 
   return YOKE_OK;
 }
 
-/* Subsystem that holds a copy of the mass at a frame; -1: none. */
-static int holder_of(const plan_builder *b, int f) {
-  const yoke_frame  *frame = &b->model->frames[f];
-  const yoke_places *p     = &b->plan->places;
-  if (frame->body < 0) return -1;
-  for (int k = p->piece_at[frame->body]; k < p->piece_at[frame->body + 1]; ++k) {
-    const yoke_piece *piece = &p->pieces[k];
-    const bool        owns  = frame->mass >= piece->first && frame->mass < piece->first + piece->n;
-    if (!owns && frame->mass >= piece->first - piece->halo[0] && frame->mass < piece->first + piece->n + piece->halo[1])
-      return piece->place.part;
-  }
-  return -1;
+/* Has the piece a copy of the mass at a frame? */
+static bool holds_copy(const yoke_piece *piece, const yoke_frame *frame) {
+  const int first = piece->first, end = piece->first + piece->n;
+  return (frame->mass < first && frame->mass >= first - piece->halo[0]) ||
+         (frame->mass >= end && frame->mass < end + piece->halo[1]);
 }
 
-/* Copies have the loads of their chain, and nothing else. */
+/* Piece of the chain, from number k on, that has a copy of the mass at a frame; NULL: none. */
+static const yoke_piece *next_holder(const plan_builder *b, const yoke_frame *frame, int *k) {
+  const yoke_places *p = &b->plan->places;
+  for (; frame->body >= 0 && *k < p->piece_at[frame->body + 1] - p->piece_at[frame->body]; ++*k) {
+    const yoke_piece *piece = &p->pieces[p->piece_at[frame->body] + *k];
+    if (holds_copy(piece, frame)) return piece;
+  }
+  return NULL;
+}
+
+/* Copies have the loads of their masses that read nothing but the time and the mass itself, and no connections. */
 static yoke_status check_frame(const plan_builder *b, int f, const char *kind, const char *name) {
-  const int holder = holder_of(b, f);
-  if (holder < 0) return YOKE_OK;
-  const yoke_frame *frame = &b->model->frames[f];
+  const yoke_frame *frame  = &b->model->frames[f];
+  int               k      = 0;
+  const yoke_piece *holder = next_holder(b, frame, &k);
+  if (holder == NULL) return YOKE_OK;
   return yoke_fail(
       b->ctx, YOKE_E_MODEL,
       "%s '%s' acts on mass %d of chain '%s', of which subsystem '%s' holds a copy (formulation overlap) that "
       "would not feel it; cut the chain elsewhere, use a smaller cosimulation.couplings.halo, or formulation "
       "constitutive",
-      kind, name, frame->mass + 1, b->model->bodies[frame->body].name, plan_part_name(b, holder));
+      kind, name, frame->mass + 1, b->model->bodies[frame->body].name, plan_part_name(b, holder->place.part));
+}
+
+static bool reads_model(const yoke_load *load) {
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; load->value[i] != NULL && k < yoke_expression_n_variables(load->value[i]); ++k) {
+      if (yoke_expression_variables(load->value[i])[k] > 0) return true;
+    }
+  }
+  return false;
+}
+
+yoke_status plan_copy_load(plan_builder *b, int i) {
+  yoke_load         load = b->model->loads[i];
+  const yoke_frame *from = &b->model->frames[load.frame];
+  int               k    = 0;
+  load.is_copy           = true;
+  for (const yoke_piece *holder; (holder = next_holder(b, from, &k)) != NULL; ++k) {
+    yoke_submodel *part  = plan_submodel(b, holder->place.part);
+    yoke_frame     frame = *from;
+    frame.body           = holder->place.body;
+    frame.mass           = holder->place.mass + from->mass - holder->first;
+    load.frame           = yoke_submodel_add_frame(part, &frame);
+    if (load.frame < 0 || yoke_submodel_add_load(part, &load) < 0) return plan_no_memory(b);
+  }
+  return YOKE_OK;
 }
 
 yoke_status plan_find_halos(plan_builder *b) {
@@ -78,8 +107,9 @@ yoke_status plan_find_halos(plan_builder *b) {
     for (int side = 0; side < 2; ++side)
       YOKE_TRY(check_frame(b, connection->frame[side], "connection", connection->name));
   }
-  for (int i = 0; any && i < model->n_loads; ++i)
-    YOKE_TRY(check_frame(b, model->loads[i].frame, "load", model->loads[i].name));
+  for (int i = 0; any && i < model->n_loads; ++i) {
+    if (reads_model(&model->loads[i])) YOKE_TRY(check_frame(b, model->loads[i].frame, "load", model->loads[i].name));
+  }
   return YOKE_OK;
 }
 

@@ -183,6 +183,7 @@ typedef struct yoke_load {
   double           drag_linear, drag_quadratic, drag_rotational;
   double           amplitude, slope; /* contact A [N], B [1/m] */
   double           direction[3];     /* contact, unit */
+  bool             is_copy;          /* on the copy of a mass: the load on its original counts the work */
 } yoke_load;
 
 typedef enum yoke_event_action { YOKE_EVENT_RECORD, YOKE_EVENT_STOP, YOKE_EVENT_SET } yoke_event_action;

@@ -35,7 +35,7 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
     yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
   }
   for (int i = 0; i < mb->n_loads; ++i) {
-    if (mb->loads[i].node >= mb->n_nodes) continue;
+    if (mb->loads[i].node >= mb->n_nodes || mb->loads[i].load->is_copy) continue;
     yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
   }
   if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);

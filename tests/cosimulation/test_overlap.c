@@ -269,14 +269,36 @@ static void what_cannot_overlap_is_refused_by_name_with_a_remedy(void **state) {
                  "formulation 'overlap' is not for rigid joints");
 }
 
-static void what_acts_on_a_copy_alone_is_refused_by_name(void **state) {
+/* Mass 12 is the second of its part. */
+#define LOADED(force)                                                                                                  \
+  CHAIN("40", "",                                                                                                      \
+        "loads: {push: {kind: expression, on: 'c[12]', force: '" force "'}}\nsplit: {c: 4}\n"                          \
+        "cosimulation: {couplings: {formulation: overlap, halo: 3}, step: 1/50}\n"                                     \
+        "solvers: {default: {kind: dop853, rtol: 1e-10}}\n")
+
+static void work_of_a_load_is_counted_once(void **state) {
   (void)state;
-  static const char loaded[] = CHAIN("40", "",
-                                     "loads: {push: {kind: expression, on: 'c[12]', force: 'sin(t)'}}\nsplit: {c: 4}\n"
-                                     "cosimulation: {couplings: {formulation: overlap, halo: 3}, step: 0.1}\n");
-  expect_refusal(loaded, NULL, "load 'push' acts on mass 12 of chain 'c', of which subsystem 'c[1]' holds a copy");
-  cosim c = cosim_done(loaded, "cosimulation.couplings.halo=1;t_end=0.1", 0.0);
+  const char *const model = LOADED("100*sin(9*t)"), *const sets = "output.select=[\"total.*\"]";
+  cosim        c = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, sets, 0.0);
+  const double work = cosim_value(&whole, "total.external");
+  assert_true(fabs(work) > 1.0);
+  CHECK_NEAR(cosim_value(&c, "total.external"), work, 1e-6 * fabs(work));
+  CHECK_BELOW(c.summary.energy_drift, 1e-4);
   cosim_close(&c);
+  cosim_close(&whole);
+}
+
+static void copies_feel_loads_of_time_and_those_that_read_the_model_are_refused_by_name(void **state) {
+  (void)state;
+  CHECK_BELOW(error_of(LOADED("100*sin(9*t)"), NULL), 1e-7);
+  expect_refusal(LOADED("-10*c.x[12]"), NULL,
+                 "load 'push' acts on mass 12 of chain 'c', of which subsystem 'c[1]' holds a copy");
+  cosim c = cosim_done(LOADED("-10*c.x[12]"), "cosimulation.couplings.halo=1;t_end=0.1", 0.0);
+  cosim_close(&c);
+  expect_refusal(CHAIN("40", "",
+                       "connections: {tie: {kind: spring-damper, between: [ground, 'c[12]'], stiffness: 10}}\n"
+                       "split: {c: 4}\ncosimulation: {couplings: {formulation: overlap}, step: 0.1}\n"),
+                 NULL, "connection 'tie' acts on mass 12");
 }
 
 int main(void) {
@@ -295,7 +317,8 @@ int main(void) {
       cmocka_unit_test(steps_behind_an_exchange_repeat_to_the_bit),
       cmocka_unit_test(stability_ends_where_a_wave_crosses_the_halo_in_one_step),
       cmocka_unit_test(what_cannot_overlap_is_refused_by_name_with_a_remedy),
-      cmocka_unit_test(what_acts_on_a_copy_alone_is_refused_by_name),
+      cmocka_unit_test(work_of_a_load_is_counted_once),
+      cmocka_unit_test(copies_feel_loads_of_time_and_those_that_read_the_model_are_refused_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
