@@ -176,12 +176,6 @@ static void hold(yoke_monitor *m, double H) {
     const double error = fmin(m->ratio[i] * m->jumps[m->subsystem[i]], doubled * m->most[i]);
     m->errors[i]       = error * (m->is_rate[i] ? by : by * by);
   }
-  for (int i = 0; yoke_graph_copy_order(m->graph) > 0 && i < yoke_graph_n_ports(m->graph); ++i) { /* copies tell */
-    yoke_port_trial port;
-    yoke_graph_port_trial(m->graph, i, &port);
-    if (port.has_copy)
-      (void)yoke_estimator_port_errors(&m->estimator, m->graph, i, m->errors + yoke_error_tally_first(m->tally, i));
-  }
 }
 
 /* Has a jump doubled beyond all that were estimated? */
@@ -271,6 +265,16 @@ static void find_inner(yoke_monitor *m) {
   }
 }
 
+/* Copies in halos tell the error of this very step, in every one. */
+static void take_copies(yoke_monitor *m) {
+  for (int i = 0; yoke_graph_copy_order(m->graph) > 0 && i < yoke_graph_n_ports(m->graph); ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(m->graph, i, &port);
+    if (port.has_copy)
+      (void)yoke_estimator_port_errors(&m->estimator, m->graph, i, m->errors + yoke_error_tally_first(m->tally, i));
+  }
+}
+
 yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_step_statistics *statistics) {
   yoke_trial trial;
   yoke_graph_trial(m->graph, &trial);
@@ -291,6 +295,7 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
     YOKE_TRY(look_now_and_then(m, is_early, trial.H));
   }
   ++m->known.fresh;
+  take_copies(m);
   count_breaks(m);
   find_inner(m);
   if (is_first) m->has_inner = false;
