@@ -204,9 +204,10 @@ static bool has_signal(const yoke_plan *plan) {
   return false;
 }
 
-static bool has_joint(const yoke_plan *plan) {
+/* Joints and cuts that overlap are force/force. */
+static bool has_one_decomposition(const yoke_plan *plan) {
   for (int k = 0; k < plan->n_couplings; ++k) {
-    if (plan->couplings[k].is_joint) return true;
+    if (plan->couplings[k].is_joint || plan->couplings[k].is_overlap) return true;
   }
   return false;
 }
@@ -220,7 +221,7 @@ static void accelerations_of_every_split_example_are_those_of_the_whole_model(vo
     loaded     l        = load(files.gl_pathv[f], NULL, 0, NULL);
     const bool has_part = l.model->n_parts > 0;
     if (has_part) assert_int_equal(yoke_plan_create(l.ctx, l.model, NULL, &l.plan), YOKE_OK);
-    const int  n_decompositions = has_part && has_joint(l.plan) ? 1 : 4; /* joints: force/force */
+    const int  n_decompositions = has_part && has_one_decomposition(l.plan) ? 1 : 4;
     const bool is_looked_at     = has_part && !has_signal(l.plan);
     close_split(&l);
     if (!is_looked_at) continue;
