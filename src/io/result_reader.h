@@ -57,7 +57,7 @@ const double *yoke_result_reader_times(const yoke_result *result, int i, size_t 
 yoke_status   yoke_result_reader_values(yoke_context *ctx, yoke_result *result, int i, double *values);
 
 /* Number `track` of every macro step ("time", "H", "order", "error", ...), [n_macro_steps]; NaN where the file does not tell. */
-void          yoke_result_reader_macro(const yoke_result *result, const char *track, double *values);
+void yoke_result_reader_macro(const yoke_result *result, const char *track, double *values);
 
 /* Clear the mark that a killed run left in an HDF5 file. Not while a run writes it. */
 yoke_status yoke_result_reader_repair(yoke_context *ctx, const char *path);
