@@ -1,9 +1,18 @@
 #include "command.h"
+#include <string.h>
 
 const command_def *const commands[] = {&run_command,     &check_command,    &info_command,      &split_command,
                                        &compare_command, &converge_command, &stability_command, &plot_command,
                                        &new_command,     &help_command};
 const int                n_commands = (int)(sizeof commands / sizeof *commands);
+
+/* A command that reads its model several times hears the same several times. */
+static bool was_said(const yoke_context *ctx, size_t i) {
+  for (size_t k = 0; k < i; ++k) {
+    if (strcmp(yoke_context_message(ctx, k), yoke_context_message(ctx, i)) == 0) return true;
+  }
+  return false;
+}
 
 void print_messages(const yoke_context *ctx) {
   static const char *const labels[] = {
@@ -11,7 +20,7 @@ void print_messages(const yoke_context *ctx) {
   size_t n_shown = 0;
   for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
     const yoke_severity severity = yoke_context_message_severity(ctx, i);
-    fprintf(stderr, "%s: %s\n", labels[severity], yoke_context_message(ctx, i));
+    if (!was_said(ctx, i)) fprintf(stderr, "%s: %s\n", labels[severity], yoke_context_message(ctx, i));
     n_shown += severity == YOKE_SEVERITY_ERROR;
   }
   const size_t n_errors = yoke_context_n_errors(ctx);

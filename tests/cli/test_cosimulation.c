@@ -490,6 +490,20 @@ static void split_refuses_wrong_usage(void **state) {
   assert_int_equal(yoke(f, "split @/none.yaml -n 2"), 7);
 }
 
+/* The model is read for both runs, and once more to find their times. */
+static void what_a_model_file_is_warned_of_is_said_once(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "m.yaml", path),
+             "yoke: 1\nparameters: {step: 1 m}\nt_end: 0.01\nbodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, "
+             "mass: 1}}\nconnections: {s: {kind: spring-damper, between: [a, b], stiffness: 100, free_length: 0}}\n"
+             "loads: {p: {kind: expression, on: a, force: 5*step}}\nsplit: {l: [a], r: [b]}\n");
+  assert_true(yoke(f, "compare @/m.yaml") <= 1);
+  const char *first = strstr(f->err, "expected a force");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, "expected a force"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(split_run_of_two_masses_gives_the_published_end_values),
@@ -512,6 +526,7 @@ int main(void) {
       TEST(help_lists_every_scheme_and_formulation),
       TEST(help_and_options_come_from_the_table_of_settings),
       TEST(converge_tells_of_keys_that_no_method_reads),
+      TEST(what_a_model_file_is_warned_of_is_said_once),
       TEST(info_tells_the_settings_that_a_run_would_read),
       TEST(every_formulation_has_a_page_with_equations_order_stability_cost_and_use),
 #ifdef YOKE_WITH_HDF5
