@@ -104,10 +104,10 @@ static void spin(yoke_team *team, bool (*is_over)(yoke_team *team, uint32_t numb
   }
 }
 
-/* The next list this member joins; false: the team ends. */
+/* The next list this member joins; false: the team ends. Before the first one, while a model is set up, nobody spins. */
 static bool join_list(team_member *member, team_list *list) {
   yoke_team *team = member->team;
-  spin(team, is_new, list->number);
+  if (list->number > 0) spin(team, is_new, list->number);
   pthread_mutex_lock(&team->lock);
   while (!team->is_ending && (team->list.number == list->number || member->worker >= team->list.n_owners)) {
     pthread_cond_wait(&member->has_work, &team->lock);
