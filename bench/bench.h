@@ -48,6 +48,24 @@ static inline void bench_die(const yoke_context *ctx, const char *what) {
   exit(1);
 }
 
+/* Overrides of a model whose size is the parameter N, for values of some outputs at its end. */
+typedef struct bench_size {
+  char        count[32], t_end[32], every[40], select[128];
+  const char *sets[BENCH_MAX_SETS];
+} bench_size;
+
+static inline void bench_size_set(bench_size *size, int n, double t_end, const char *select) {
+  snprintf(size->count, sizeof size->count, "parameters.N=%d", n);
+  snprintf(size->t_end, sizeof size->t_end, "t_end=%g", t_end);
+  snprintf(size->every, sizeof size->every, "output.every=%g", t_end);
+  snprintf(size->select, sizeof size->select, "output.select=%s", select);
+  memset(size->sets, 0, sizeof size->sets);
+  size->sets[0] = size->count;
+  size->sets[1] = size->t_end;
+  size->sets[2] = size->every;
+  size->sets[3] = size->select;
+}
+
 /* The model as a whole, ready to run. */
 typedef struct bench_whole {
   yoke_plan   *plan;

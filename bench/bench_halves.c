@@ -102,14 +102,11 @@ static split_run run_split(const mechanism *m, const variant *one, int which, in
 static void bench_mechanism(const mechanism *m, int which) {
   static const double tolerances[N_WHOLE] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
   const int           n                   = bench_is_quick() ? m->n_quick : m->n;
-  char                count[32], t_end[32], every[40], select[128];
-  snprintf(count, sizeof count, "parameters.N=%d", n);
-  snprintf(t_end, sizeof t_end, "t_end=%g", m->t_end);
-  snprintf(every, sizeof every, "output.every=%g", m->t_end);
-  snprintf(select, sizeof select, "output.select=%s", m->select);
-  const char *const sets[BENCH_MAX_SETS] = {count, t_end, every, select};
-  yoke_context     *ctx                  = NULL;
-  bench_run         reference            = bench_model(m->path, sets, "dop853", 1e-12, 1), whole[N_WHOLE];
+  bench_size          size;
+  bench_size_set(&size, n, m->t_end, m->select);
+  const char *const *const sets      = size.sets;
+  yoke_context            *ctx       = NULL;
+  bench_run                reference = bench_model(m->path, sets, "dop853", 1e-12, 1), whole[N_WHOLE];
   bench_need(yoke_context_create(&ctx), ctx, m->name);
   yoke_plan *names = name_outputs(ctx, m, sets, 4);
   printf("%s, N = %d, %g s\n", m->name, n, m->t_end);

@@ -91,13 +91,10 @@ static double right_hand_side(const mechanism *m, int n_bodies, const char *cons
 }
 
 static void bench_mechanism(const mechanism *m) {
-  const int n = bench_is_quick() ? m->n_quick : m->n, n_bodies = m->factor * n + m->offset, repeats = 5;
-  char      count[32], t_end[32], every[40], select[128];
-  snprintf(count, sizeof count, "parameters.N=%d", n);
-  snprintf(t_end, sizeof t_end, "t_end=%g", m->t_end);
-  snprintf(every, sizeof every, "output.every=%g", m->t_end);
-  snprintf(select, sizeof select, "output.select=%s", m->select);
-  const char *const sets[BENCH_MAX_SETS] = {count, t_end, every, select};
+  const int  n = bench_is_quick() ? m->n_quick : m->n, n_bodies = m->factor * n + m->offset, repeats = 5;
+  bench_size size;
+  bench_size_set(&size, n, m->t_end, m->select);
+  const char *const *const sets = size.sets;
   printf("%s, %d %s, %g s\n", m->name, n_bodies, m->parts, m->t_end);
   printf("%-10s %8s %12s %10s %8s %8s %14s %14s\n", "solver", "rtol", "error", "seconds", "steps", "evals",
          "us/body-step", "us/body-eval");

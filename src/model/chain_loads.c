@@ -50,7 +50,7 @@ double yoke_chain_shape_value(const yoke_chain_shape *shape, double t) {
   return value;
 }
 
-/* Of one sine, impulse or contact, as measured; the tanh of an impulse is needed for a moment only. */
+/* Of one sine, impulse or contact, in evaluations of an element: estimates. The tanh of an impulse is needed for a moment only. */
 double yoke_chain_loads_cost(const yoke_chain_loads *loads) {
   static const double sine = 6.0, impulse = 3.0, contact = 6.0;
   double              sum = 0.0;

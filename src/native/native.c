@@ -238,7 +238,6 @@ static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = nati
 
 static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = native_unpack};
 
-/* What all of them can do. */
 /* Sweeps of a lone chain, of explicit solvers. */
 static bool native_help(const yoke_subsystem *subsystem, yoke_lockstep *helpers) {
   native *n = subsystem->self;
@@ -247,6 +246,7 @@ static bool native_help(const yoke_subsystem *subsystem, yoke_lockstep *helpers)
   return true;
 }
 
+/* What all of them can do. */
 #define NATIVE_CALLS                                                                                                   \
   .kind = "native", .destroy = native_destroy, .start = native_start, .step = native_step, .output = native_output,    \
   .counters = native_counters, .release = native_release, .help = native_help, .instant = &native_instant,             \
