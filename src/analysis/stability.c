@@ -286,6 +286,12 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
                        "model '%s': the stability of signals between subsystems ('%s') is not computed; compare runs "
                        "with smaller and smaller steps (yoke converge)",
                        s->model->name, plan->couplings[k].name);
+    if (plan->couplings[k].is_halo)
+      return yoke_fail(
+          ctx, YOKE_E_UNSUPPORTED,
+          "model '%s': the stability of bodies in halos ('%s', formulation overlap) is not computed; compare "
+          "runs with smaller and smaller steps (yoke converge)",
+          s->model->name, plan->couplings[k].name);
     if (plan->couplings[k].n_read > 0)
       return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
                        "model '%s': the stability of a law between subsystems that reads the model ('%s') is not "

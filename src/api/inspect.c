@@ -146,6 +146,7 @@ static yoke_coupling_item coupling_item(yoke_inspection *in, const yoke_model *m
   return (yoke_coupling_item){
       .name          = keep(in, from->name),
       .kind          = keep(in, from->is_signal        ? "signal"
+                                : from->is_halo        ? "body in a halo"
                                 : from->connection < 0 ? "element"
                                                        : yoke_connection_kind_name(model->connections[from->connection].kind)),
       .side          = {keep(in, model->parts[from->part[0]].name), keep(in, model->parts[from->part[1]].name)},

@@ -232,6 +232,7 @@ bool yoke_estimator_port_errors(const yoke_estimator *e, const yoke_graph *graph
   yoke_port_trial port;
   yoke_graph_trial(graph, &trial);
   yoke_graph_port_trial(graph, i, &port);
+  if (port.n_p + port.n_v == 0) return true;
   if (!port.has_copy && !has_motion(e, &trial)) return false;
   const yoke_error_constants factor = factors(e, &trial);
   const double               fade   = port.has_copy ? yoke_graph_fade(graph, i) : 1.0;

@@ -374,8 +374,12 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
                                                    .share       = felt == NULL && wire->is_prescribed[side] ? share_of_prescribed : 1.0};
   if (s->y_compared != NULL) out->y_compared = s->y_compared + at;
   if (felt != NULL || !graph_overlaps(wire)) return;
-  out->has_copy   = true;
-  out->y_compared = graph_copy(g, wire, side, 0);
+  if (graph_has_copy(wire, side)) {
+    out->has_copy   = true;
+    out->y_compared = graph_copy(g, wire, side, 0);
+  } else {
+    out->n_p = out->n_v = 0; /* copies themselves, and what is farther away: nothing to judge */
+  }
 }
 
 enum { MOST_COPY_ORDER = 10 }; /* errors of solvers, which do not fall with H, would keep steps short */
@@ -383,9 +387,12 @@ enum { MOST_COPY_ORDER = 10 }; /* errors of solvers, which do not fall with H, w
 int yoke_graph_copy_order(const yoke_graph *g) {
   int narrowest = 0;
   for (int w = 0; g->n_overlaps > 0 && w < g->n_wires; ++w) {
-    const int *held = g->wires[w].n_held;
-    if (!graph_overlaps(&g->wires[w])) continue;
-    for (int side = 0; side < 2; ++side) narrowest = narrowest == 0 || held[side] < narrowest ? held[side] : narrowest;
+    const graph_wire *wire = &g->wires[w];
+    if (!graph_overlaps(wire)) continue;
+    for (int side = 0; side < 2; ++side) {
+      const int width = wire->halo != NULL ? wire->halo->n_rings : wire->n_held[side];
+      if (narrowest == 0 || width < narrowest) narrowest = width;
+    }
   }
   if (narrowest == 0) return 0;
   return narrowest + 2 < MOST_COPY_ORDER ? narrowest + 2 : MOST_COPY_ORDER;

@@ -79,6 +79,12 @@ typedef struct yoke_overlap_def {
   yoke_law edge[2]; /* of the element between the last of them and the next body of side s: odd, of x and v alone */
 } yoke_overlap_def;
 
+/* A body of side 1 in the halo of side 2 (halo.c), which holds a copy of it, or that ends there. */
+typedef struct yoke_halo_def {
+  int ring; /* of a copy, 1, 2, ... from the nearest own body outwards; 0: the next body behind the halo, whose motion is extrapolated */
+  int n_rings; /* of the halo of side 2 */
+} yoke_halo_def;
+
 /* Copies of the other side's bodies that a side shows, where it holds so many. */
 enum { YOKE_OVERLAP_COPIES = 2 };
 
@@ -97,6 +103,7 @@ typedef struct yoke_coupling_def {
   const yoke_law_reading     *read;     /* [n_read] kept; in the order of its variables 3, 4, ... */
   const yoke_signal_law      *signal;   /* kept; NULL: two frames are coupled */
   const yoke_overlap_def     *overlap;  /* kept; NULL: the sides hold no copies of each other's bodies */
+  const yoke_halo_def        *halo;     /* kept; NULL: it is no body in a halo */
   const yoke_port_shape      *shape[2]; /* of the two ports */
   bool                        feels_wrenches; /* a port takes a wrench and nothing else: no motion can be prescribed */
   const yoke_coupling_settings *settings;
@@ -273,10 +280,11 @@ typedef struct yoke_shown_form {
                  yoke_arena *scratch);
 } yoke_shown_form;
 
-/* Halos: the ports of a side are several of one shape (overlap.c). Behind every accepted step copies of bodies get the motion of their
- * originals, and what the nearest is off by before is the error of the step. */
+/* Halos. Behind every accepted step copies of bodies get the motion of their originals, and what the nearest are off by before is the error of the
+ * step. Either both sides hold copies, and the ports of a side are several of one shape (overlap.c), or side 2 holds one body (halo.c). */
 typedef struct yoke_overlap_form {
-  int (*n_held)(const void *self, int side); /* bodies of this side that the other holds */
+  int (*n_held)(const void *self, int side); /* bodies of this side that the other holds; NULL: one body, see */
+  const yoke_halo_def *(*halo)(const void *self);
 } yoke_overlap_form;
 
 /* ---- the formulation ---- */
@@ -358,6 +366,13 @@ extern const yoke_setting_table yoke_coupling_rows;
  * settings must be set. */
 void yoke_coupling_own(const yoke_formulation_ops *ops, int n_lists, const yoke_settings *const *lists,
                        yoke_coupling_settings *settings);
+
+/* Formulation overlap between bodies (halo.c); the one of the list is that of chains, and both share settings and what they refuse. */
+enum { YOKE_OVERLAP_N_ROWS = 1 };
+extern const yoke_formulation_ops yoke_halo_formulation;
+extern const yoke_setting         yoke_overlap_rows[YOKE_OVERLAP_N_ROWS];
+yoke_status yoke_overlap_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                               int order);
 
 /* Of formulation overlap: bodies of the other side that each side holds, where there are as many. */
 int yoke_overlap_halo(const yoke_coupling_settings *settings);

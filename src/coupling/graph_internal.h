@@ -154,14 +154,16 @@ typedef struct graph_lent {
 /* What every step reads comes first. */
 typedef struct graph_wire {
   _Alignas(64) int first; /* of its channels */
-  int            n_channels;
-  int            c_at, n_c; /* its conditions */
-  int            y_at[2];   /* outputs of its ports that it reads, in those of their subsystems */
-  yoke_wire      wire;
-  int            n_y[2];                        /* so many */
-  int            n_held[2];                     /* formulations that overlap: bodies that the other side holds too */
-  yoke_arena    *scratch;                       /* the graph's */
-  graph_lent    *lent;                          /* the graph's */
+  int       n_channels;
+  int       c_at, n_c; /* its conditions */
+  int       y_at[2];   /* outputs of its ports that it reads, in those of their subsystems */
+  yoke_wire wire;
+  int       n_y[2];    /* so many */
+  int       n_held[2]; /* formulations that overlap: bodies that the other side holds too */
+  const yoke_halo_def
+                *halo;    /* formulations that overlap: the body of side 1 that side 2 holds; NULL: both hold copies */
+  yoke_arena    *scratch; /* the graph's */
+  graph_lent    *lent;    /* the graph's */
   bool           takes_wrench[2];               /* the port of this side: a wrench, or a signal at its own input */
   bool           has_shares;                    /* multipliers enter such a side */
   bool           is_given;                      /* its values at the start or restart are there already */
@@ -424,9 +426,13 @@ bool        graph_block_is_sound(const yoke_graph *graph, const void *bytes, dou
 static inline bool graph_overlaps(const graph_wire *wire) {
   return wire->wire.formulation->overlap != NULL;
 }
-yoke_status   graph_overlap_check(yoke_graph *graph, graph_wire *wire, yoke_context *ctx);
-void          graph_overlap_renew(yoke_graph *graph);
-/* In the trial: copy k = 0, 1 that the other side has of body k of a side. */
+yoke_status        graph_overlap_check(yoke_graph *graph, graph_wire *wire, yoke_context *ctx);
+void               graph_overlap_renew(yoke_graph *graph);
+/* Is the motion of side `side` judged by a copy? */
+static inline bool graph_has_copy(const graph_wire *wire, int side) {
+  return graph_overlaps(wire) && (wire->halo == NULL || (side == 0 && wire->halo->ring == 1));
+}
+/* In the trial: copy k = 0, 1 that the other side has of body k of a side; of one body: k = 0, side 0. */
 const double *graph_copy(const yoke_graph *graph, const graph_wire *wire, int side, int k);
 
 /* Degrees, layouts and unknowns of a step that starts now. */

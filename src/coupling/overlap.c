@@ -1,4 +1,4 @@
-/* Overlap: each side also integrates a halo, copies of the other side's bodies next to the cut (cuts of chains).
+/* Overlap at cuts of chains (between other bodies: halo.c): each side also integrates a halo, copies of the other side's bodies next to the cut (cuts of chains).
  *
  * The element at the cut lies inside both sides, so nothing is extrapolated there. What is extrapolated is the force at the outer edge of a
  * halo, of the element between its last body B and the next one C, from the motions of their originals. Behind every accepted step the motions
@@ -23,7 +23,7 @@ typedef struct overlap_settings {
   int halo;
 } overlap_settings;
 
-static const yoke_setting own_rows[] = {
+const yoke_setting yoke_overlap_rows[YOKE_OVERLAP_N_ROWS] = {
     {.key      = "halo",
      .type     = YOKE_SETTING_INTEGER,
      .min      = 1,
@@ -47,14 +47,15 @@ int yoke_overlap_halo(const yoke_coupling_settings *settings) {
 
 /* ---- creation ---- */
 
-static yoke_status overlap_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
-                                 int order) {
+yoke_status yoke_overlap_check(yoke_context *ctx, const yoke_coupling_def *def, const yoke_scheme_traits *scheme,
+                               int order) {
   const yoke_coupling_settings *settings = def->settings;
-  if (def->overlap == NULL)
-    return yoke_fail(ctx, YOKE_E_USAGE,
-                     "coupling '%s': formulation overlap is for cuts of chains; use formulation constitutive for it "
-                     "(cosimulation.couplings.%s.formulation)",
-                     def->name, def->name);
+  if (def->overlap == NULL && def->halo == NULL)
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': formulation overlap copies bodies of native subsystems, which it does not join; use "
+        "formulation constitutive for it (cosimulation.couplings.%s.formulation)",
+        def->name, def->name);
   if (scheme != NULL && !scheme->extrapolates_only)
     return yoke_fail(ctx, YOKE_E_USAGE,
                      "coupling '%s': formulation overlap integrates every step once, scheme is %s; use scheme explicit",
@@ -205,9 +206,10 @@ extern const yoke_formulation_ops overlap_ops;
 
 const yoke_formulation_ops overlap_ops = {
     .name     = "overlap",
-    .summary  = "cuts of chains, explicit: both sides integrate a halo of the other's masses; few, long macro steps",
-    .settings = {YOKE_SETTING_ROWS(own_rows)},
-    .check    = overlap_check,
+    .summary  = "cuts of chains and force elements, explicit: both sides integrate a halo of the other's bodies; few, "
+                "long macro steps",
+    .settings = {YOKE_SETTING_ROWS(yoke_overlap_rows)},
+    .check    = yoke_overlap_check,
     .create   = overlap_create,
     .destroy  = overlap_destroy,
     .channels = overlap_channels,

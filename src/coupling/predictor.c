@@ -252,7 +252,7 @@ void graph_port_ahead(const yoke_graph *g, const graph_wire *wire, int side, int
 /* u(s) of a coupling from the ports' motion ahead. */
 static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const moments *m, double *u) {
   for (int side = 0; side < 2; ++side) {
-    if (graph_overlaps(wire))
+    if (graph_overlaps(wire) && wire->halo == NULL)
       edge_ahead(g, wire, side, m, wire->lent->ahead[side]);
     else
       port_ahead(g, wire, side, m, wire->lent->ahead[side]);

@@ -140,17 +140,20 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
   YOKE_TRY(plan_find_halos(b));
+  YOKE_TRY(plan_find_copies(b));
   YOKE_TRY(plan_rewrite_joints(b));
   YOKE_TRY(yoke_start_create(b->ctx, b->model, &plan->places, options->q, options->v, &b->start));
   take_facts(b, &plan->facts);
   plan_set_placeholders(b);
   YOKE_TRY(create_parts(b));
+  YOKE_TRY(plan_add_copies(b));
   YOKE_TRY(plan_map_frames(b));
   YOKE_TRY(plan_find_signals(b));
   YOKE_TRY(plan_take_inputs(b));
   YOKE_TRY(plan_sort_connections(b));
   YOKE_TRY(plan_set_couplings(b)); /* while no part has ghosts */
   for (int k = 0; k < plan->n_couplings; ++k) YOKE_TRY(plan_connect(b, k));
+  YOKE_TRY(plan_connect_copies(b));
   YOKE_TRY(plan_connect_signals(b));
   YOKE_TRY(plan_show_readings(b));
   YOKE_TRY(plan_sort_loads(b));
@@ -199,6 +202,7 @@ yoke_status yoke_plan_create(yoke_context *ctx, const yoke_model *model, const y
   free(b.frame_map);
   free(b.signals);
   free(b.felt);
+  free(b.copies);
   for (int k = 0; k < b.n_rewritten; ++k) yoke_expression_destroy(&b.rewritten[k]);
   free(b.rewritten);
   yoke_start_clear(&b.start);

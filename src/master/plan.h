@@ -66,9 +66,12 @@ typedef struct yoke_plan_coupling {
   yoke_joint_element     joint;         /* between the two ports */
   bool                   is_overlap;    /* both sides hold copies of each other's masses (plan_halo.c) */
   yoke_overlap_def       overlap;
-  bool                   is_signal; /* a number of side 1 enters side 2 */
-  yoke_signal_law        signal;    /* its expression is owned by the plan */
-  double                *initial;   /* [n_channels] joints: channel values at the start, else NULL */
+  bool                   is_halo; /* a body of side 1 in the halo of side 2 (plan_copies.c) */
+  yoke_halo_def          halo;
+  int             halo_body[2]; /* of the model: what the ports are at; at the frame of a side, if there is one */
+  bool            is_signal;    /* a number of side 1 enters side 2 */
+  yoke_signal_law signal;       /* its expression is owned by the plan */
+  double         *initial;      /* [n_channels] joints: channel values at the start, else NULL */
   yoke_coupling_settings settings;
   int                    spare_order; /* of its wire */
 } yoke_plan_coupling;

@@ -36,6 +36,13 @@ typedef struct plan_end {
   const yoke_port_shape *shape;
 } plan_end;
 
+/* A body in the halo of a part that does not own it (plan_copies.c). */
+typedef struct plan_copy {
+  int part, body;    /* of the model */
+  int ring, n_rings; /* 1, 2, ... from the part's own bodies outwards */
+  int own, port;     /* of the part's submodel */
+} plan_copy;
+
 typedef struct plan_builder {
   yoke_context       *ctx;
   const yoke_model   *model;
@@ -50,7 +57,13 @@ typedef struct plan_builder {
   int                 n_felt;
   plan_felt          *felt;
   size_t              capacity_felt;
-  int                *event_part; /* [n_events] */
+  int *
+      rings; /* [n_connections] of the halos of a cut between bodies with formulation overlap; 0: it is none. NULL: none is */
+  int        n_copies;
+  plan_copy *copies; /* sorted by part and body */
+  size_t     capacity_copies;
+  int        n_edges;    /* elements that lead out of halos */
+  int       *event_part; /* [n_events] */
   yoke_model
       standing; /* the model with foreign ports where they are, and without coordinates of cut joints in expressions; what
                                    * differs is in the plan's arena */
@@ -94,8 +107,23 @@ yoke_law plan_element_law(const plan_builder *b, int body, int element);
 yoke_status plan_find_halos(plan_builder *b);
 void plan_take_overlap(const plan_builder *b, const yoke_piece *left, const yoke_piece *right, yoke_plan_coupling *cut);
 yoke_status plan_connect_overlap(plan_builder *b, yoke_plan_coupling *coupling, yoke_wire *wire);
-yoke_status plan_copy_load(plan_builder *b, int load); /* to the copies of its mass */
+yoke_status plan_copy_load(plan_builder *b, int load);    /* to the copies of its mass */
+bool        plan_load_reads_model(const yoke_load *load); /* more than the time */
 int         plan_overlap_mass(const yoke_plan_coupling *coupling, int side, int port);
+
+/* plan_copies.c: bodies of which parts hold copies, behind the places; the copies themselves; connections and loads between them; their wires. */
+yoke_status plan_find_copies(plan_builder *b);
+bool        plan_is_shared(const plan_builder *b, int connection); /* both sides of the cut have it */
+yoke_status plan_add_copies(plan_builder *b);
+yoke_status plan_copy_connection(plan_builder *b, int connection);
+yoke_status plan_copy_body_load(plan_builder *b, int load);
+yoke_status plan_connect_copies(plan_builder *b);
+/* Side of a connection that lies outside of the halo of a part, whose last body is at the other side; -1: it does not leave the halo. */
+int         plan_edge_side(const plan_builder *b, int connection, int part);
+/* Frame f of the model in a part that has its body or a copy of it; -1: no memory. */
+int         plan_frame_in(plan_builder *b, int part, int f);
+/* plan_settings.c: settings of a coupling of a body in a halo. */
+yoke_status plan_set_halo(plan_builder *b, int coupling);
 
 /* plan_foreigns.c: foreign subsystems and where their ports are; their events behind those of the file. */
 yoke_status plan_find_foreigns(plan_builder *b, const yoke_plan_options *options);

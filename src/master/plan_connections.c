@@ -33,12 +33,6 @@ yoke_status plan_map_frames(plan_builder *b) {
   return YOKE_OK;
 }
 
-/* Frame of the submodel for frame f of the model; a frame of the ground is added for this use. */
-static int frame_in_part(plan_builder *b, int part, int f) {
-  if (b->frame_map[f] >= 0) return b->frame_map[f];
-  return yoke_submodel_add_frame(plan_submodel(b, part), &b->model->frames[f]);
-}
-
 /* The connection with a length that was not given filled in, compiled between its two bodies as drawn. */
 void plan_compile_connection(const yoke_model *model, int c, yoke_connection *connection, yoke_force_element *el) {
   static const int node[2] = {0, 1};
@@ -61,7 +55,7 @@ static yoke_status add_inner_connection(plan_builder *b, int c, int part) {
   yoke_force_element el;
   plan_compile_connection(b->model, c, &connection, &el);
   for (int side = 0; side < 2; ++side) {
-    connection.frame[side] = frame_in_part(b, part, connection.frame[side]);
+    connection.frame[side] = plan_frame_in(b, part, connection.frame[side]);
     if (connection.frame[side] < 0) return plan_no_memory(b);
   }
   b->connections[c] = (plan_connection){part, yoke_submodel_add_connection(plan_submodel(b, part), &connection)};
@@ -196,7 +190,7 @@ yoke_status plan_sort_connections(plan_builder *b) {
   yoke_plan        *plan  = b->plan;
   const yoke_model *model = b->model;
   const size_t      most  = (size_t)model->n_connections + (size_t)plan->places.piece_at[model->n_bodies] +
-                      (size_t)b->n_signals + most_inputs(model) + 1;
+                      (size_t)b->n_signals + most_inputs(model) + (size_t)b->n_copies + (size_t)b->n_edges + 1;
   plan->couplings = yoke_arena_take(&plan->arena, most, sizeof *plan->couplings);
   plan->wires     = yoke_arena_take(&plan->arena, most, sizeof *plan->wires);
   b->connections  = yoke_arena_take(&plan->arena, (size_t)model->n_connections + 1, sizeof *b->connections);
@@ -205,10 +199,11 @@ yoke_status plan_sort_connections(plan_builder *b) {
     b->connections[c] = (plan_connection){-1, -1};
     int part[2];
     plan_connection_parts(b, c, part);
-    if (part[0] == part[1])
+    if (part[0] == part[1] || plan_is_shared(b, c))
       YOKE_TRY(add_inner_connection(b, c, part[0]));
     else
       YOKE_TRY(add_coupling(b, c, part));
+    YOKE_TRY(plan_copy_connection(b, c));
   }
   for (int body = 0; body < model->n_bodies; ++body) {
     if (model->bodies[body].kind == YOKE_BODY_CHAIN) YOKE_TRY(add_cuts(b, body));
@@ -219,7 +214,13 @@ yoke_status plan_sort_connections(plan_builder *b) {
 /* Where side `side` of a coupling sits in the whole model: body, mass and origin; the axes are those of the body. */
 yoke_frame plan_coupling_end(const plan_builder *b, const yoke_plan_coupling *k, int side) {
   yoke_frame frame = {.name = k->name};
-  if (k->connection >= 0) {
+  if (k->is_halo) {
+    frame.body = k->halo_body[side];
+    if (k->frame[side] >= 0) {
+      frame.mass = b->model->frames[k->frame[side]].mass;
+      memcpy(frame.origin, b->model->frames[k->frame[side]].origin, sizeof frame.origin);
+    }
+  } else if (k->connection >= 0) {
     frame.body = b->model->frames[k->frame[side]].body;
     frame.mass = b->model->frames[k->frame[side]].mass;
     memcpy(frame.origin, b->model->frames[k->frame[side]].origin, sizeof frame.origin);

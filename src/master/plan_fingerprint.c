@@ -87,6 +87,7 @@ static uint64_t sum_of_coupling(const yoke_plan *plan, const yoke_plan_coupling 
   sum                         = yoke_checksum(sum, e->stiffness, (size_t)e->n * sizeof *e->stiffness);
   for (int side = 0; c->n_read > 0 && side < 2; ++side) sum = add_shown(sum, plan, c, side);
   for (int side = 0; c->is_overlap && side < 2; ++side) sum = yoke_law_checksum(sum, &c->overlap.edge[side]);
+  sum = yoke_checksum(sum, &c->halo, sizeof c->halo);
   return yoke_checksum(sum, e->damping, (size_t)e->n * sizeof *e->damping);
 }
 

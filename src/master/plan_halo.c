@@ -65,7 +65,7 @@ static yoke_status check_frame(const plan_builder *b, int f, const char *kind, c
       kind, name, frame->mass + 1, b->model->bodies[frame->body].name, plan_part_name(b, holder->place.part));
 }
 
-static bool reads_model(const yoke_load *load) {
+bool plan_load_reads_model(const yoke_load *load) {
   for (int i = 0; i < 3; ++i) {
     for (int k = 0; load->value[i] != NULL && k < yoke_expression_n_variables(load->value[i]); ++k) {
       if (yoke_expression_variables(load->value[i])[k] > 0) return true;
@@ -108,7 +108,8 @@ yoke_status plan_find_halos(plan_builder *b) {
       YOKE_TRY(check_frame(b, connection->frame[side], "connection", connection->name));
   }
   for (int i = 0; any && i < model->n_loads; ++i) {
-    if (reads_model(&model->loads[i])) YOKE_TRY(check_frame(b, model->loads[i].frame, "load", model->loads[i].name));
+    if (plan_load_reads_model(&model->loads[i]))
+      YOKE_TRY(check_frame(b, model->loads[i].frame, "load", model->loads[i].name));
   }
   return YOKE_OK;
 }

@@ -9,6 +9,7 @@ yoke_status plan_sort_loads(plan_builder *b) {
     load.frame = b->frame_map[load.frame];
     if (yoke_submodel_add_load(plan_submodel(b, part), &load) < 0) return plan_no_memory(b);
     YOKE_TRY(plan_copy_load(b, i));
+    YOKE_TRY(plan_copy_body_load(b, i));
   }
   return YOKE_OK;
 }

@@ -90,6 +90,7 @@ static const char *formulation_of(const plan_builder *b, const yoke_plan_couplin
   const yoke_formulation_ops *ops = yoke_formulation_find(given);
   if (ops == NULL || ops->for_joints == coupling->is_joint || for_all == NULL || strcmp(given, for_all->text) != 0)
     return given;
+  if (b->n_copies > 0 && ops->overlap != NULL) return plain;
   for (int k = 0; k < b->plan->n_couplings; ++k) {
     if (b->plan->couplings[k].is_joint == ops->for_joints) return plain;
   }
@@ -133,14 +134,16 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
 
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling) {
   const yoke_plan_coupling *k = &plan->couplings[coupling];
-  return (yoke_coupling_def){.name           = k->name,
-                             .formulation    = yoke_formulation_find(k->settings.formulation),
+  return (yoke_coupling_def){.name = k->name,
+                             .formulation =
+                                 k->is_halo ? &yoke_halo_formulation : yoke_formulation_find(k->settings.formulation),
                              .joint          = k->is_joint ? &k->joint : NULL,
                              .element        = k->is_joint || k->is_signal ? NULL : &k->element_law,
                              .n_read         = k->n_read,
                              .read           = k->read,
                              .signal         = k->is_signal ? &k->signal : NULL,
                              .overlap        = k->is_overlap ? &k->overlap : NULL,
+                             .halo           = k->is_halo ? &k->halo : NULL,
                              .shape          = {k->shape[0], k->shape[1]},
                              .feels_wrenches = k->is_foreign,
                              .settings       = &k->settings};
@@ -189,6 +192,18 @@ yoke_status plan_set_signal(plan_builder *b, int coupling) {
   s->order      = own_degree(&b->macro);
   s->relaxation = b->macro.relaxation;
   plan_choose_decomposition(b, &b->plan->couplings[coupling]);
+  return check_formulation(b, coupling);
+}
+
+yoke_status plan_set_halo(plan_builder *b, int coupling) {
+  yoke_plan_coupling     *k = &b->plan->couplings[coupling];
+  yoke_coupling_settings *s = &k->settings;
+  plan_coupling_settings(b, k);
+  snprintf(s->formulation, sizeof s->formulation, "%s", yoke_halo_formulation.name);
+  if (s->decomposition == YOKE_DECOMPOSITION_OPEN) s->decomposition = YOKE_FORCE_FORCE;
+  yoke_setting_start(&yoke_halo_formulation.settings, s->own);
+  yoke_setting_store(yoke_setting_find(&yoke_halo_formulation.settings, "halo"),
+                     &(yoke_setting_value){.number = {k->halo.n_rings}}, s->own);
   return check_formulation(b, coupling);
 }
 

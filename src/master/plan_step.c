@@ -68,7 +68,7 @@ enum { EDGE_DEGREE = 1 }; /* of forces at the edges of halos, where the run may 
 
 static bool is_all_overlap(const yoke_plan *plan) {
   for (int k = 0; k < plan->n_couplings; ++k) {
-    if (!plan->couplings[k].is_overlap) return false;
+    if (!plan->couplings[k].is_overlap && !plan->couplings[k].is_halo) return false;
   }
   return plan->n_couplings > 0;
 }

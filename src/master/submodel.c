@@ -204,6 +204,15 @@ int yoke_submodel_add_integral(yoke_submodel *s, const yoke_variable *position) 
   return s->n_integrals++;
 }
 
+int yoke_submodel_add_copy(yoke_submodel *s, const yoke_start *start, int body) {
+  yoke_model *m        = s->model;
+  size_t      capacity = (size_t)m->n_bodies; /* as many as there are */
+  if (!yoke_grow(&m->bodies, &capacity, (size_t)m->n_bodies + 1, sizeof *m->bodies)) return -1;
+  copy_body(&m->arena, start->model, start, body, 0, 1, &m->bodies[m->n_bodies]);
+  m->bodies[m->n_bodies].is_copy = true;
+  return m->arena.has_failed ? -1 : m->n_bodies++;
+}
+
 int yoke_submodel_add_halo(yoke_submodel *s, const yoke_native_halo *halo) {
   if (!yoke_grow(&s->halos, &s->capacity_halos, (size_t)s->n_halos + 1, sizeof *s->halos)) return -1;
   s->halos[s->n_halos] = *halo;

@@ -41,6 +41,8 @@ int  yoke_submodel_add_load(yoke_submodel *submodel, const yoke_load *load);
 int  yoke_submodel_add_event(yoke_submodel *submodel, const yoke_event *event);
 int  yoke_submodel_add_input(yoke_submodel *submodel, const yoke_input *input);
 int  yoke_submodel_add_integral(yoke_submodel *submodel, const yoke_variable *position);
+int  yoke_submodel_add_copy(yoke_submodel *submodel, const yoke_start *start,
+                            int body); /* of a body of the whole model */
 int  yoke_submodel_add_halo(yoke_submodel *submodel, const yoke_native_halo *halo);
 /* A port at a frame of the submodel, with extras of a joint. */
 int  yoke_submodel_add_port(yoke_submodel *submodel, int frame, int extras);

@@ -156,6 +156,7 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
     x->row[p] = yoke_graph_observed(s->graph, p) + (size_t)i * (size_t)x->handles[p].n;
   for (int w = 0, c = 0; w < s->plan->n_couplings; ++w) {
     const int n = yoke_graph_n_channels(s->graph, w);
+    if (n == 0) continue;
     memcpy(x->channels + c, yoke_graph_observed_channels(s->graph, w) + (size_t)i * (size_t)n,
            (size_t)n * sizeof *x->channels);
     c += n;

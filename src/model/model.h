@@ -83,6 +83,7 @@ typedef struct yoke_body {
   double         omega[3];                   /* body frame [rad/s] */
   bool           fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
   yoke_chain    *chain;                      /* YOKE_BODY_CHAIN only */
+  bool           is_copy;                    /* another subsystem owns the body and counts its energy */
 } yoke_body;
 
 /* A frame (marker) on a body or on the ground: origin and axes in the body frame. */
@@ -138,6 +139,7 @@ typedef struct yoke_connection {
   bool             has_initial, has_initial_rate; /* ... used by the assembly */
   /* Of a submodel only, at a ghost: multipliers are those of carried rows of end `carrier`, 1 or 2 (joint_rows.h); 0: of its own rows. */
   int              carrier;
+  bool             is_copy; /* of a submodel only: another subsystem counts its energy */
 } yoke_connection;
 
 /* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v),

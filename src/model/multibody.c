@@ -36,8 +36,9 @@ static void keep_freedoms(mb_node *node, int n, const int *freedom) {
 
 static yoke_status node_of_body(yoke_context *ctx, const yoke_body *body, mb_node *node) {
   static const int six[6] = {0, 1, 2, 3, 4, 5}, planar[3] = {0, 1, 5};
-  node->kind = body->kind;
-  node->mass = body->mass;
+  node->kind    = body->kind;
+  node->mass    = body->mass;
+  node->is_copy = body->is_copy;
   if (!(body->mass > 0.0) || !isfinite(body->mass)) {
     return yoke_fail(ctx, YOKE_E_MODEL, "body '%s': mass is %g, expected > 0", body->name, body->mass);
   }

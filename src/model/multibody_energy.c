@@ -13,7 +13,7 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node   *node = &mb->nodes[i];
     const yoke_pose *pose = &w->pose[i];
-    if (node->kind == YOKE_BODY_CHAIN) continue;
+    if (node->kind == YOKE_BODY_CHAIN || node->is_copy) continue;
     *kinetic += 0.5 * node->mass * vec3_dot(pose->v, pose->v);
     *potential -= node->mass * vec3_dot(mb->model->gravity, pose->r);
     if (node->kind == YOKE_BODY_RIGID) {
@@ -26,12 +26,17 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   }
 }
 
+/* Does another subsystem count the energy of a connection? */
+static bool is_copy(const yoke_multibody *mb, int connection) {
+  return connection >= 0 && mb->model->connections[connection].is_copy;
+}
+
 /* Adds energies and powers of elements, loads and chains. What ends at a ghost belongs to the wire that holds it: it stores and dissipates
  * nothing here, and its work, like that of inputs, passes through a port. */
 static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                          double *kinetic, double *potential, double *dissipated, double *external) {
   for (int i = 0; i < mb->n_forces; ++i) {
-    if (mb_is_cut(mb, &mb->forces[i].link)) continue;
+    if (mb_is_cut(mb, &mb->forces[i].link) || is_copy(mb, mb->forces[i].connection)) continue;
     yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
   }
   for (int i = 0; i < mb->n_loads; ++i) {
@@ -58,7 +63,10 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
   add_elements(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
-  for (int g = 0; lambda != NULL && g < mb->ng; ++g) *external += lambda[g] * w->motion_rate[g];
+  for (int g = 0; lambda != NULL && g < mb->ng; ++g) {
+    if (mb->n_motions > 0 && is_copy(mb, mb->joints[mb->row_joint[g]].connection)) continue;
+    *external += lambda[g] * w->motion_rate[g];
+  }
 }
 
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,

@@ -34,6 +34,7 @@ typedef struct mb_node {
   double         mass;
   double         inertia[9], inverse_inertia[9]; /* body axes, zero where not kept */
   double         inverse_mass[3];                /* by axis, zero where not kept */
+  bool           is_copy;                        /* another subsystem counts its energy */
 } mb_node;
 
 typedef struct mb_joint {

@@ -14,7 +14,7 @@ typedef struct yoke_native_signals {
   const int64_t *handles;
 } yoke_native_signals;
 
-/* Masses first, first + step, ... (step 1 or -1) of a chain are copies of masses that others own. */
+/* Masses first, first + step, ... (step 1 or -1) of a chain are copies of masses that others own; any other body is one "mass", number 0. */
 typedef struct yoke_native_halo {
   int body, first, step, n;
 } yoke_native_halo;

@@ -36,9 +36,10 @@ typedef struct native_line {
   int            y_at;
 } native_line;
 
-/* Masses q, q + step, ... of a chain's positions, and likewise of its velocities. */
+/* Masses q, q + step, ... of a chain's positions, and likewise of its velocities; or those of one other body. */
 typedef struct native_halo {
-  int q, v, step, n;
+  const yoke_port_shape *shape;
+  int                    q, v, step, n;
 } native_halo;
 
 /* Where things are: bytes into the state or into the scratch. Equal subsystems share it. */

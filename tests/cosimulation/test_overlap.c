@@ -5,9 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../check.h"
-#include "../said.h"
-#include "cosimulate.h"
+#include "overlapped.h"
 #include "analysis/stability.h"
 
 #define CHAIN(n, laws, rest)                                                                                           \
@@ -17,28 +15,6 @@
 static const char linear[]    = CHAIN("40", "", "split: {c: 4}\nsolvers: {default: exact}\n");
 static const char nonlinear[] = CHAIN("60", "stiffness_power: 30, damping: 0.3, damping_power: 0.01, ",
                                       "split: {c: 3}\nsolvers: {default: {kind: dopri5, rtol: 1e-10}}\n");
-
-#define OVERLAP "cosimulation.couplings.formulation=overlap;"
-
-/* Largest difference of positions and velocities at the end. */
-static double off(const cosim *a, const cosim *b) {
-  enum { MOST = 1000 };
-  double    q[2][MOST], v[2][MOST], most = 0.0;
-  const int n = yoke_gather_nv(a->gather);
-  assert_true(n <= MOST && n == yoke_gather_nv(b->gather));
-  cosim_gather(a, q[0], v[0]);
-  cosim_gather(b, q[1], v[1]);
-  for (int i = 0; i < n; ++i) most = fmax(most, fmax(fabs(q[0][i] - q[1][i]), 0.1 * fabs(v[0][i] - v[1][i])));
-  return most;
-}
-
-static double error_of(const char *model, const char *sets) {
-  cosim        split = cosim_done(model, sets, 0.0), whole = cosim_done_monolithic(model, NULL, 0.0);
-  const double error = off(&split, &whole);
-  cosim_close(&split);
-  cosim_close(&whole);
-  return error;
-}
 
 /* ---- accuracy ---- */
 
@@ -243,17 +219,6 @@ static void stability_ends_where_a_wave_crosses_the_halo_in_one_step(void **stat
 
 /* ---- refusals ---- */
 
-static void expect_refusal(const char *model, const char *sets, const char *says) {
-  cosim c;
-  cosim_open(&c, model, sets);
-  if (c.status == YOKE_OK) fail_msg("not refused: %s", sets);
-  if (!said(c.ctx, says)) {
-    cosim_print(c.ctx);
-    fail_msg("nobody says '%s'", says);
-  }
-  cosim_close(&c);
-}
-
 static void what_cannot_overlap_is_refused_by_name_with_a_remedy(void **state) {
   (void)state;
   expect_refusal(linear, OVERLAP "cosimulation.step=0.1;cosimulation.scheme=implicit",
@@ -263,8 +228,6 @@ static void what_cannot_overlap_is_refused_by_name_with_a_remedy(void **state) {
                  "leave out decomposition, extension and feedthrough");
   expect_refusal(linear, OVERLAP "cosimulation.step=0.1;split={p: [\"c[1..39]\"], q: [\"c[40..40]\"]}",
                  "needs two masses or more on each side, subsystem 'q' has 1");
-  expect_refusal("examples/two-mass.yaml", OVERLAP "cosimulation.scheme=explicit",
-                 "formulation overlap is for cuts of chains; use formulation constitutive");
   expect_refusal("examples/two-mass-rigid.yaml", OVERLAP "cosimulation.scheme=explicit",
                  "formulation 'overlap' is not for rigid joints");
 }
