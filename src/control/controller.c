@@ -76,7 +76,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
     return status;
   }
   yoke_controller_restart(c, settings->initial);
-  c->leaps = starts_high(c) && yoke_graph_forgets_start(graph);
+  c->leaps = c->leaps || (starts_high(c) && yoke_graph_forgets_start(graph));
   *out     = c;
   return YOKE_OK;
 }
@@ -88,12 +88,14 @@ void yoke_controller_destroy(yoke_controller **controller) {
   *controller = NULL;
 }
 
+/* Halos keep the error of a new start away from the cut, and tell it: steps go on with their length and grow fast where they are short by guess. */
 void yoke_controller_restart(yoke_controller *c, double H) {
-  c->H        = fmin(fmin(H, c->settings.initial), c->settings.max);
-  c->degree   = starts_high(c) ? c->settings.order_max : 0;
+  const bool is_all_overlap = yoke_graph_is_all_overlap(c->graph);
+  c->H                      = fmin(is_all_overlap ? H : fmin(H, c->settings.initial), c->settings.max);
+  c->degree                 = starts_high(c) ? c->settings.order_max : 0;
   c->n_failed = c->n_good = 0;
   c->starts               = true;
-  c->leaps                = false;
+  c->leaps                = is_all_overlap;
 }
 
 void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
