@@ -76,6 +76,7 @@ typedef struct yoke_result_facts {
   const char      *control; /* what step control chose and why; "": fixed step */
   yoke_step_report report;
   bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
+  double           macro_rtol;          /* of step control; NaN: fixed step */
 } yoke_result_facts;
 YOKE_API yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out);
 
@@ -119,6 +120,7 @@ typedef struct yoke_difference {
   double      t;         /* where [s] */
   size_t      n_times;   /* compared */
   bool        same_bits; /* times and values, in the whole file */
+  bool is_motion; /* by its name a position, an angle, an orientation or a rate of them: what step control looks at */
 } yoke_difference;
 
 /* Number i < n_common, in the order of A. YOKE_E_USAGE: there is no such number. */

@@ -95,6 +95,16 @@ static measure measure_of(const char *name) {
   return (measure){"", OTHER, 0.0}; /* shares its scale with nothing */
 }
 
+/* What joints leave open: noise, in the unit of lengths. */
+static bool is_residual(measure m) {
+  return m.family == LENGTH && m.share == 1.0;
+}
+
+static bool is_motion(measure m) {
+  return !is_residual(m) && (m.family == LENGTH || m.family == VELOCITY || m.family == ANGLE || m.family == RATE ||
+                             m.family == ORIENTATION);
+}
+
 /* ---- one quantity ---- */
 
 typedef struct curve {
@@ -271,15 +281,19 @@ static void judge(yoke_comparison *c, const sums *s) {
   yoke_comparison_facts *out                           = &c->facts;
   double                 largest_deviation[N_FAMILIES] = {0};
   for (int k = 0; k < out->n_common; ++k) {
-    double *family_deviation = &largest_deviation[measure_of(c->differences[k].name).family];
+    const measure scale            = measure_of(c->differences[k].name);
+    double       *family_deviation = &largest_deviation[scale.family];
+    if (is_residual(scale)) continue;
     if (s[k].n > 0.0) *family_deviation = fmax(*family_deviation, sqrt(s[k].variation / s[k].n));
   }
-  out->same_bits = out->n_only_a == 0 && out->n_only_b == 0;
+  const double length = largest_deviation[LENGTH] > 0.0 ? largest_deviation[LENGTH] : 1.0; /* of residuals */
+  out->same_bits      = out->n_only_a == 0 && out->n_only_b == 0;
   for (int k = 0; k < out->n_common; ++k) {
     yoke_difference *difference = &c->differences[k];
     const measure    scale      = measure_of(difference->name);
-    difference->nrmse           = nrmse(&s[k], scale.share * largest_deviation[scale.family]);
-    out->same_bits              = out->same_bits && difference->same_bits;
+    difference->nrmse     = nrmse(&s[k], is_residual(scale) ? length : scale.share * largest_deviation[scale.family]);
+    difference->is_motion = is_motion(scale);
+    out->same_bits        = out->same_bits && difference->same_bits;
     if (isnan(difference->nrmse) || difference->nrmse > out->largest_nrmse) {
       if (!isnan(out->largest_nrmse)) out->largest_nrmse = difference->nrmse;
     }

@@ -132,6 +132,7 @@ static yoke_status create_split_hdf5(yoke_recorder *r, yoke_context *ctx, const 
         .order        = plan->scheme.order,
         .step         = yoke_system_H(r->run->system),
         .control      = choice ? choice->reasons : "",
+        .rtol         = choice ? choice->settings.tolerances.rtol : (double)NAN,
     };
     status = create_hdf5(r, ctx, settings, &split);
   }

@@ -77,6 +77,7 @@ yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, 
       .control             = result->control,
       .report              = yoke_step_report_of(&result->steps),
       .is_open_for_writing = result->is_open_for_writing,
+      .macro_rtol          = result->macro_rtol,
   };
   return yoke_sized_show(ctx, out, &facts, sizeof facts, "yoke_result_facts");
 }

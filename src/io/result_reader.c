@@ -272,6 +272,7 @@ static void open_cosimulation(yoke_result *result) {
   free(result->sequence), result->sequence = read_text(result, group, "sequence");
   result->order        = whole_or_0(read_number(group, "order"));
   result->macro_step   = read_number(group, "step");
+  result->macro_rtol   = read_number(group, "rtol");
   result->n_subsystems = whole_or_0((double)count_points(group, "subsystems"));
   if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(group, "time", extent) == 1)
     result->n_macro_steps = (size_t)extent[0];
@@ -492,8 +493,8 @@ static yoke_status create_result(yoke_context *ctx, const char *path, yoke_resul
   *out         = result;
   result->file = result->driver = -1;
   yoke_step_tally_clear(&result->steps);
-  result->t_end = result->t_reached = result->macro_step = (double)NAN;
-  result->path                                           = yoke_text_copy(path);
+  result->t_end = result->t_reached = result->macro_step = result->macro_rtol = (double)NAN;
+  result->path                                                                = yoke_text_copy(path);
   char **const texts[] = {&result->version, &result->name,   &result->model,    &result->settings,
                           &result->status,  &result->scheme, &result->sequence, &result->control};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) *texts[i] = yoke_text_copy("");

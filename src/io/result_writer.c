@@ -356,6 +356,7 @@ static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_sp
       set_text(writer, group, "predictor", split->predictor) && set_text(writer, group, "jacobian", split->jacobian) &&
       set_number(writer, group, "order", split->order) && set_number(writer, group, "step", split->step) &&
       set_text(writer, group, "control", split->control != NULL ? split->control : "") &&
+      set_number(writer, group, "rtol", split->rtol) &&
       set_texts(writer, group, "subsystems", split->n_subsystems, split->subsystems) &&
       create_time(writer, group, &writer->macro) &&
       create_tracks(writer, group, N_MACRO, macro_tracks, writer->macro.columns) &&

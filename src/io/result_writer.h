@@ -55,6 +55,7 @@ typedef struct yoke_result_split { /* borrowed for the call */
   int                order;
   double             step;    /* [s] */
   const char        *control; /* what step control chose; NULL: fixed step */
+  double             rtol;    /* of step control; NaN: fixed step */
 } yoke_result_split;
 
 typedef struct yoke_macro_row {

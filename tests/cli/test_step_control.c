@@ -32,8 +32,49 @@ static void summary_and_json_tell_what_step_control_chose(void **state) {
 
 static void a_tighter_macro_rtol_gives_a_smaller_coupling_error(void **state) {
   fixture *f = *state;
-  assert_int_equal(yoke(f, "compare " MODEL " --t-end 0.1 --macro-rtol 1e-8 --order auto"), 0);
-  assert_int_equal(yoke(f, "compare " MODEL " --t-end 0.1 --macro-rtol 1e-2 --order auto"), 1);
+  assert_int_equal(yoke(f, "compare " MODEL " --t-end 0.1 --macro-rtol 1e-8 --order auto --tol 1e-6"), 0);
+  assert_int_equal(yoke(f, "compare " MODEL " --t-end 0.1 --macro-rtol 1e-2 --order auto --tol 1e-6"), 1);
+}
+
+/* A run that keeps what it was asked for is not called different because of a tolerance that nobody gave. */
+static void f63_a_model_is_compared_by_the_tolerance_of_its_own_run(void **state) {
+  fixture *f = *state;
+  assert_answers(f, "compare " MODEL " --t-end 0.1 --step auto --order auto", 0, "is within 0.001: ten times the rtol");
+  assert_answers(f, "compare " MODEL " --t-end 0.1 --macro-rtol 1e-6 --order auto", 0, "is within 1e-05: ten times");
+  assert_answers(f, "compare " MODEL " --t-end 0.1", 0, "is within 0.01: where a run with a fixed step begins to warn");
+  assert_int_equal(yoke(f, "compare " MODEL " --t-end 0.1 --step 0.01 --order 0"), 1);
+  assert_says(f->out, "exceeds 0.01: where a run");
+  assert_says(f->out, "a smaller --step, or --step auto, brings the runs together");
+}
+
+#ifdef YOKE_WITH_HDF5
+static void f63_results_are_compared_by_the_looser_of_their_runs(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.1 --step auto --order auto -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.1 --monolithic -o @/b.h5"), 0);
+  assert_answers(f, "compare @/a.h5 @/b.h5", 0, "is within 0.001: ten times the rtol of its step control");
+  assert_answers(f, "compare @/b.h5 @/a.h5", 0, "is within 0.001: ten times the rtol of its step control");
+  assert_answers(f, "compare @/b.h5 @/b.h5", 0, "is within 1e-06\n");
+}
+#endif
+
+/* Forces of rigid joints jump where the motion has a kink: they are shown and do not decide. */
+static void f63_forces_are_listed_first_and_not_judged(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "m.yaml", path),
+             "yoke: 1\nt_end: 0.5\nbodies:\n  a: {kind: mass1d, mass: 1}\n  b: {kind: mass1d, mass: 1}\nconnections:\n"
+             "  wall: {kind: spring-damper, between: [ground, a], stiffness: 100, free_length: 0}\n"
+             "  cut: {kind: spring-damper, between: [a, b], stiffness: 1e4, damping: 100, free_length: 0}\n"
+             "loads: {kick: {kind: expression, on: b, force: 10*sign(t - 0.2503)}}\n"
+             "split: {p: [a], q: [b]}\ncosimulation: {step: 1e-3, order: 1}\noutput: {every: 0.01}\n");
+  const int code = yoke(f, "compare @/m.yaml");
+  assert_int_equal(code, 0);
+  assert_says(f->out, "at t [s]\ncut.force[1] ");
+  assert_says(f->out, "not judged: ");
+  assert_says(f->out, "cut.force[1] is worst, NRMSE ");
+  assert_int_equal(yoke(f, "compare @/m.yaml --tol 1e-5"), 1);
+  assert_says(f->out, "different: of all quantities cut.force[1] is worst");
 }
 
 static void wrong_values_of_step_control_are_refused(void **state) {
@@ -81,6 +122,11 @@ int main(void) {
       TEST(options_of_step_control_override_keys_like_set_does),
       TEST(summary_and_json_tell_what_step_control_chose),
       TEST(a_tighter_macro_rtol_gives_a_smaller_coupling_error),
+      TEST(f63_a_model_is_compared_by_the_tolerance_of_its_own_run),
+      TEST(f63_forces_are_listed_first_and_not_judged),
+#ifdef YOKE_WITH_HDF5
+      TEST(f63_results_are_compared_by_the_looser_of_their_runs),
+#endif
       TEST(wrong_values_of_step_control_are_refused),
       TEST(wrong_keys_of_step_control_are_refused_by_their_path),
       TEST(options_of_step_control_have_no_effect_without_a_split),
