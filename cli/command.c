@@ -64,3 +64,7 @@ yoke_context *create_context(void) {
 const char *plural(int64_t n, const char *one, const char *many) {
   return n == 1 ? one : many;
 }
+
+void print_wrote(FILE *file, const char *path, const char *what) {
+  if (path) fprintf(file, "wrote %s: %s\n", path, what);
+}

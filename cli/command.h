@@ -25,6 +25,9 @@ const char *status_word(yoke_status status);
 /* Context, or NULL after a message. */
 yoke_context *create_context(void);
 
+/* "wrote FILE: WHAT" for a file that was asked for; NULL: none was. */
+void print_wrote(FILE *file, const char *path, const char *what);
+
 /* 1 body, 2 bodies */
 const char *plural(int64_t n, const char *one, const char *many);
 

@@ -62,6 +62,52 @@ static const char *failure_word(const yoke_converge_row *row) {
   }
 }
 
+/* Position or velocity, whichever is worse. */
+static double worst_error(const yoke_converge_row *row) {
+  return fmax(row->error[0], row->error[1]);
+}
+
+enum { ENOUGH = 100 }; /* one part in that many is what a run does not warn of */
+
+/* What the rows of one method mean: how the errors fall between its two smallest steps, and which step is good for one per cent. */
+static void print_meaning(const findings *f, int m) {
+  yoke_converge_row fine = {0}, coarse = {0}; /* smallest steps that came to an end */
+  int               n_good = 0;
+  for (int k = 0; k < f->facts.n_steps; ++k) {
+    const yoke_converge_row row = row_at(f, m, k);
+    if (row.status != YOKE_OK) continue;
+    const bool is_first = n_good++ == 0;
+    if (is_first || row.H < fine.H) {
+      coarse = fine;
+      fine   = row;
+    } else if (coarse.H == 0.0 || row.H < coarse.H) {
+      coarse = row;
+    }
+  }
+  if (n_good == 0) {
+    puts("verdict    no step came to an end");
+    return;
+  }
+  const double error = worst_error(&fine);
+  const double order = n_good > 1 ? log(worst_error(&coarse) / error) / log(coarse.H / fine.H) : (double)NAN;
+  if (!isfinite(order)) {
+    printf("verdict    off by %.2g %% with H = %.6g s; two steps are needed to tell how errors fall\n", 100.0 * error,
+           fine.H);
+  } else if (order < 0.5) {
+    printf(
+        "verdict    errors do not fall any more below H = %.6g s, where they are %.2g %%: what is left is not of the "
+        "step\n",
+        coarse.H, 100.0 * error);
+  } else {
+    const double enough = fine.H * pow(1.0 / (ENOUGH * error), 1.0 / order);
+    printf("verdict    errors fall like H^%.1f; off by %.2g %% with H = %.6g s", order, 100.0 * error, fine.H);
+    if (enough <= 4.0 * coarse.H) /* a law of small steps holds for no others */
+      printf(", by 1 %% with about %.1g s\n", enough);
+    else
+      puts("; larger steps may do");
+  }
+}
+
 static void print_table(const findings *f, bool has_local) {
   const yoke_convergence_facts *c = &f->facts;
   printf("model      %s, %.6g .. %.6g s\n", *c->name ? c->name : "(no name)", c->t_start, c->t_end);
@@ -79,6 +125,7 @@ static void print_table(const findings *f, bool has_local) {
         printf("  %s: %s\n", failure_word(&row), row.reason ? row.reason : yoke_status_text(row.status));
       }
     }
+    print_meaning(f, m);
   }
 }
 
@@ -135,6 +182,11 @@ static int converge_model(const converge_arguments *a, yoke_converge_options *op
     print_json(ctx, options->run->model, &found, status);
   } else if (!a->quiet && found.convergence) {
     print_table(&found, !a->no_local);
+    if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
+      if (a->csv || a->svg) putchar('\n');
+      print_wrote(stdout, a->csv, "the table, with all digits");
+      print_wrote(stdout, a->svg, "errors over steps; the triangles show the orders");
+    }
   }
   print_messages(ctx);
   yoke_convergence_destroy(&found.convergence);

@@ -250,6 +250,7 @@ static yoke_status info_linear(yoke_context *ctx, const info_arguments *a, const
   const yoke_linearize_at at = a->at != NULL && strcmp(a->at, "start") == 0 ? YOKE_AT_START : YOKE_AT_EQUILIBRIUM;
   if (a->linearize != NULL) YOKE_TRY(yoke_linearize_write(ctx, options, at, a->linearize));
   if (a->linearize != NULL && a->json) json_text(j, "linearize", a->linearize);
+  if (!a->json) print_wrote(stdout, a->linearize, "A, B, C, D of x' = f0 + A x + B u, y = y0 + C x + D u");
   if (!a->modes) return YOKE_OK;
   yoke_modes *modes = NULL;
   YOKE_TRY(yoke_modes_compute(ctx, options, at, &modes));
@@ -279,6 +280,27 @@ static yoke_result_facts facts_of(const yoke_result *result) {
   yoke_result_facts facts = {.size = sizeof facts};
   (void)yoke_result_facts_get(NULL, result, &facts);
   return facts;
+}
+
+/* What the result is good for. */
+static void print_verdict(const yoke_result_facts *f) {
+  if (!*f->status) return;
+  printf("%-14s ", "verdict");
+  if (strcmp(f->status, "done") != 0) {
+    printf("not complete: %s\n", isfinite(f->t_reached)
+                                     ? "what it holds is good up to the time reached, but read why it ended"
+                                     : "the run has left no times");
+  } else if (f->n_subsystems == 0) {
+    puts("complete; the model as a whole, without coupling errors");
+  } else if (isnan(f->accumulated_error)) {
+    puts("complete; how wrong the coupling is was not estimated (yoke compare MODEL, yoke run --verify)");
+  } else {
+    printf("complete; coupling errors add up to %.2g %% of the motion by its own estimate%s\n",
+           100.0 * f->accumulated_error,
+           f->accumulated_error > 0.1    ? ": do not use it"
+           : f->accumulated_error > 0.01 ? ": verify before use (yoke run --verify)"
+                                         : "");
+  }
 }
 
 static void print_result(const yoke_result *result, bool all) {
@@ -315,6 +337,7 @@ static void print_result(const yoke_result *result, bool all) {
     if (*f.control) printf("%-14s %s\n", "chosen", f.control);
     print_steps(stdout, 14, &f.report);
   }
+  print_verdict(&f);
   printf("%-14s %d\n", "quantities", n);
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
   for (int i = 0; i < shown; ++i)
@@ -339,6 +362,7 @@ static void json_result(json *j, const yoke_result *result) {
   json_text(j, "scheme", f.n_subsystems > 0 ? f.scheme : NULL);
   json_text(j, "control", *f.control ? f.control : NULL);
   json_steps(j, &f.report);
+  json_number(j, "accumulated_error", f.accumulated_error);
   json_begin(j, "quantities", '[');
   for (int i = 0; i < yoke_result_n_quantities(result); ++i) {
     size_t n_times;

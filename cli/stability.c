@@ -99,12 +99,14 @@ static void print_point(const yoke_stability_row *row, int n_rows, bool bare) {
   if (n_rows > 1) fprintf(file, "%s\n", row->label);
   if (row->step > 0.0) fprintf(file, "step       %.9g s\n", row->step);
   if (!bare) printf("radius     %.12g\n", row->rho);
-  fprintf(file, "verdict    %s", row->is_stable ? "stable" : "unstable");
-  if (!row->is_stable && *row->coupling) {
-    fputs(": ", file);
+  if (row->is_stable) {
+    fputs("verdict    stable: what a step is off by does not grow in those that follow\n", file);
+  } else {
+    fprintf(file, "verdict    unstable: errors grow by %.3g per step", row->rho);
+    if (*row->coupling) fputs("; ", file);
     print_culprit(file, row);
+    fputc('\n', file);
   }
-  fputc('\n', file);
   if (isfinite(row->re))
     fprintf(file, "eigenvalue %.12g %+.12g i of a matrix of %d rows\n", row->re, row->im, row->n_states);
   if (row->is_linearized) fputs("model      linearised about its rest state\n", file);
@@ -150,6 +152,20 @@ static void print_map(const yoke_stability_row *row, const findings *f) {
   printf("%-*s  %lld of %lld points stable", width, row->label, (long long)row->n_stable, n);
   if (n_missing > 0) printf(", %lld without a value: the model or the method is not possible there", n_missing);
   putchar('\n');
+}
+
+/* What was written, and what the numbers are good for. */
+static void print_meaning(const stability_arguments *a, const findings *f) {
+  FILE *file = a->point ? stderr : stdout;
+  if (a->limit)
+    fputs("meaning    a limit tells where errors begin to grow, not how large they are: stay well below, and look at "
+          "yoke converge or run --verify\n",
+          file);
+  if (f->facts.nx > 0 && f->facts.n_rows > 0) fputs("stable are points with a spectral radius of at most 1\n", file);
+  print_wrote(file, a->out, "spectral radii, at most 1 where stable");
+  print_wrote(file, a->csv, "one line per point: its place and the spectral radius");
+  print_wrote(file, a->svg,
+              f->facts.ny > 1 ? "maps; the line is where the spectral radius is 1" : "spectral radii; stable below 1");
 }
 
 static void print_rows(const stability_arguments *a, const findings *f) {
@@ -249,7 +265,10 @@ static int study(const stability_arguments *a, yoke_stability_options *options) 
     print_json(ctx, a, options->run->model, &found, status);
   } else if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     if (a->point && status == YOKE_OK) print_radii(&found);
-    if (!a->quiet) print_rows(a, &found);
+    if (!a->quiet) {
+      print_rows(a, &found);
+      print_meaning(a, &found);
+    }
   }
   print_messages(ctx);
   yoke_stability_table_destroy(&found.table);

@@ -77,6 +77,7 @@ typedef struct yoke_result_facts {
   yoke_step_report report;
   bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
   double           macro_rtol;          /* of step control; NaN: fixed step */
+  double           accumulated_error;   /* at the last output time, largest of all subsystems; NaN: not known */
 } yoke_result_facts;
 YOKE_API yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out);
 

@@ -78,6 +78,7 @@ yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, 
       .report              = yoke_step_report_of(&result->steps),
       .is_open_for_writing = result->is_open_for_writing,
       .macro_rtol          = result->macro_rtol,
+      .accumulated_error   = result->accumulated_error,
   };
   return yoke_sized_show(ctx, out, &facts, sizeof facts, "yoke_result_facts");
 }

@@ -262,6 +262,29 @@ static void read_report(yoke_result *result, hid_t group) {
   free(track);
 }
 
+/* The largest entry of the last row of a dataset [n, m]; NaN: there is none, or one is not known. */
+static double largest_of_last_row(hid_t file, const char *name) {
+  hsize_t extent[2];
+  if (H5Lexists(file, "subsystems", H5P_DEFAULT) <= 0 || H5Lexists(file, name, H5P_DEFAULT) <= 0 ||
+      dataset_extent(file, name, extent) != 2 || extent[0] == 0 || extent[1] == 0)
+    return (double)NAN;
+  const hsize_t start[2] = {extent[0] - 1, 0}, count[2] = {1, extent[1]};
+  double       *row     = yoke_allocate((size_t)extent[1], sizeof *row);
+  double        largest = row ? 0.0 : (double)NAN;
+  hid_t         dataset = H5Dopen2(file, name, H5P_DEFAULT), in_file = H5Dget_space(dataset);
+  hid_t         in_memory = H5Screate_simple(2, count, NULL);
+  if (row && (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
+              H5Dread(dataset, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, row) < 0))
+    largest = (double)NAN;
+  for (hsize_t i = 0; isfinite(largest) && i < extent[1]; ++i)
+    largest = row[i] > largest || isnan(row[i]) ? row[i] : largest;
+  H5Sclose(in_memory);
+  H5Sclose(in_file);
+  H5Dclose(dataset);
+  free(row);
+  return largest;
+}
+
 /* Facts of a split run. Its macro steps have times of their own and are no quantities. */
 static void open_cosimulation(yoke_result *result) {
   if (H5Lexists(result->file, "cosimulation", H5P_DEFAULT) <= 0) return;
@@ -280,6 +303,7 @@ static void open_cosimulation(yoke_result *result) {
     free(result->control);
     result->control = read_text(result, group, "control");
   }
+  result->accumulated_error = largest_of_last_row(result->file, "subsystems/accumulated_error");
   read_report(result, group);
   if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
       dataset_extent(group, "couplings/values", extent) == 2)
@@ -494,6 +518,7 @@ static yoke_status create_result(yoke_context *ctx, const char *path, yoke_resul
   result->file = result->driver = -1;
   yoke_step_tally_clear(&result->steps);
   result->t_end = result->t_reached = result->macro_step = result->macro_rtol = (double)NAN;
+  result->accumulated_error                                                   = (double)NAN;
   result->path                                                                = yoke_text_copy(path);
   char **const texts[] = {&result->version, &result->name,   &result->model,    &result->settings,
                           &result->status,  &result->scheme, &result->sequence, &result->control};

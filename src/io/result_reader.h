@@ -34,7 +34,7 @@ typedef struct yoke_result {
   yoke_csv_table     table;             /* CSV and memory; its column 0 is the time */
   char              *scheme, *sequence; /* of a split run, else "" */
   int                order, n_subsystems, n_channels;
-  double             macro_step, macro_rtol;
+  double             macro_step, macro_rtol, accumulated_error;
   size_t             n_macro_steps;
   char              *control;
   yoke_step_tally    steps;

@@ -22,6 +22,28 @@ static void converge_prints_errors_and_orders(void **state) {
   free(read_text(in_folder(f, "c.csv", path)));
 }
 
+static void f63_converge_says_what_its_table_means(void **state) {
+  fixture *f = *state;
+  assert_answers(f, "converge examples/two-mass.yaml --steps 1/400,1/200 --order 0,1 --no-local --csv @/c.csv", 0,
+                 "verdict    errors fall like H^2.0; off by 0.14 % with H = 0.0025 s, by 1 % with about 0.007 s");
+  assert_says(f->out, "c.csv: the table, with all digits\n");
+  assert_answers(f, "converge examples/two-mass.yaml --steps 1/200 --no-local", 0, "two steps are needed");
+  assert_answers(f, "converge examples/two-mass.yaml --steps 2e-4,1e-4 --t-end 0.01 --no-local", 0,
+                 "larger steps may do");
+  assert_answers(f, "converge examples/double-pendulum.yaml --t-end 0.02 --order 2 --steps 4e-4,2e-4 --no-local", 0,
+                 "verdict    errors do not fall any more below H = 0.0004 s");
+}
+
+static void f63_stability_says_what_its_numbers_mean(void **state) {
+  fixture *f = *state;
+  assert_answers(f, "stability examples/two-mass.yaml", 0, "verdict    stable: what a step is off by does not grow");
+  assert_answers(f, "stability examples/two-mass.yaml --scheme explicit --step 0.1", 0,
+                 "verdict    unstable: errors grow by 5.56 per step; coupling 'coupling'");
+  assert_answers(f, "stability examples/two-mass.yaml --scheme explicit --limit", 0, "meaning    a limit tells where");
+  assert_answers(f, "stability two-mass --x re:-2:0:3 --y im:0:10:3 --svg @/m.svg", 0,
+                 "m.svg: maps; the line is where");
+}
+
 static void converge_needs_steps_and_knows_its_words(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "converge examples/two-mass.yaml"), 2);
@@ -152,6 +174,8 @@ static void points_of_a_map_that_are_not_possible_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(converge_prints_errors_and_orders),
+      TEST(f63_converge_says_what_its_table_means),
+      TEST(f63_stability_says_what_its_numbers_mean),
       TEST(converge_needs_steps_and_knows_its_words),
       TEST(converge_takes_a_bad_step_for_a_mistake),
       TEST(converge_gives_json),
