@@ -34,6 +34,7 @@ typedef struct cluster_case {
 #define EXPLICIT "cosimulation.scheme=explicit;"
 #define IMPLICIT "cosimulation.scheme=implicit;"
 #define ACCELERATIONS EXPLICIT "cosimulation.predictor=acceleration;"
+#define OVERLAP EXPLICIT "cosimulation.couplings.formulation=overlap;"
 #define DENSE "solvers.default.linear=dense;"
 /* The first two of every case. */
 #define AS_A_WHOLE                                                                                                     \
@@ -53,7 +54,8 @@ static const cluster_case cases[] = {
       {"10 parts, accelerations", 2, ACCELERATIONS "split.c=10", CV, 1e-2, 1e-2},
       {"21 parts, cut elsewhere", 2, EXPLICIT "split.c=21", CV, 1e-2, 1e-2},
       {"21 parts, accelerations", 2, ACCELERATIONS "split.c=21", CV, 1e-2, 1e-2},
-      {"41 parts, accelerations", 2, ACCELERATIONS "split.c=41", CV, 1e-2, 1e-2}}},
+      {"41 parts, accelerations", 2, ACCELERATIONS "split.c=41", CV, 1e-2, 1e-2},
+      {"41 parts, overlap", 2, OVERLAP "split.c=41", "", 1e-2, 1e-1}}},
     {"IMP-M",
      "bench/cluster/imp-m.yaml",
      "parameters.n=10000;t_end=2e-3",
@@ -62,7 +64,8 @@ static const cluster_case cases[] = {
      0.0,
      {AS_A_WHOLE,
       {"13 parts", 2, EXPLICIT, CV, 1e-2, 1e-2},
-      {"13 parts, accelerations", 2, ACCELERATIONS, CV, 1e-2, 1e-2}}},
+      {"13 parts, accelerations", 2, ACCELERATIONS, CV, 1e-2, 1e-2},
+      {"13 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"TOL1",
      "bench/cluster/tol1.yaml",
      "t_end=2e-4",
@@ -73,7 +76,9 @@ static const cluster_case cases[] = {
       {"5 parts, explicit", 2, EXPLICIT, MD, 1e-2, 1e-2},
       {"5 parts, implicit", 2, IMPLICIT, MD, 1e-2, 1e-2},
       {"100 parts, explicit", 2, EXPLICIT "split.c=100", MD, 1e-2, 1e-2},
-      {"100 parts, implicit", 2, IMPLICIT "split.c=100", MD, 1e-2, 1e-2}}},
+      {"100 parts, implicit", 2, IMPLICIT "split.c=100", MD, 1e-2, 1e-2},
+      {"5 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1},
+      {"100 parts, overlap", 2, OVERLAP "split.c=100", "", 1e-2, 1e-1}}},
     {"TOL2",
      "bench/cluster/tol2.yaml",
      "parameters.k=10;t_end=5e-3",
@@ -84,7 +89,8 @@ static const cluster_case cases[] = {
       {"11 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"11 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2},
       {"a mass shifted over each cut, explicit", 2, EXPLICIT "parameters.shift=1", CV, 1e-2, 1e-2},
-      {"a mass shifted over each cut, implicit", 2, IMPLICIT "parameters.shift=1", CV, 1e-2, 1e-2}}},
+      {"a mass shifted over each cut, implicit", 2, IMPLICIT "parameters.shift=1", CV, 1e-2, 1e-2},
+      {"11 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"DENSE",
      "bench/cluster/dense.yaml",
      "parameters.n=2000;t_end=5e-3",
@@ -93,7 +99,8 @@ static const cluster_case cases[] = {
      1e-4,
      {AS_A_WHOLE,
       {"10 parts, explicit", 2, EXPLICIT, MD, 1e-3, 1e-2},
-      {"10 parts, implicit", 2, IMPLICIT, MD, 3e-3, 1e-2}}},
+      {"10 parts, implicit", 2, IMPLICIT, MD, 3e-3, 1e-2},
+      {"10 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"DENSE-D",
      "bench/cluster/dense.yaml",
      "parameters.n=500;t_end=5e-3;solvers.default.kind=bdf",
@@ -112,7 +119,8 @@ static const cluster_case cases[] = {
      1e-4,
      {AS_A_WHOLE,
       {"15 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
-      {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2}}},
+      {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2},
+      {"15 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"STIFF",
      "bench/cluster/stiff.yaml",
      "parameters.n=1500;t_end=5e-5",
@@ -121,7 +129,8 @@ static const cluster_case cases[] = {
      1e-4,
      {AS_A_WHOLE,
       {"15 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
-      {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2}}},
+      {"15 parts, implicit", 2, IMPLICIT, CV, 1e-2, 1e-2},
+      {"15 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
 };
 
 enum { N_CASES = (int)(sizeof cases / sizeof *cases) };
