@@ -123,6 +123,12 @@ static void destroy_implicit(yoke_integrator *method) {
   free(method);
 }
 
+/* Is all as large as it was thought to be? While it is planned there is no room yet. */
+static bool has_room(const auto_self *self, const yoke_integrator *made) {
+  const yoke_integrator *plan = &self->implicit_plan;
+  return self->tail == 0 || (made->state_size <= plan->state_size && made->scratch_size <= plan->scratch_size);
+}
+
 /* Steps from several states of one subsystem may turn at the same time: each makes the method, and the first one is kept. They are equal to
  * the bit. `ctx` may be NULL. */
 static yoke_status need_implicit(const yoke_integrator *integrator, yoke_context *ctx) {
@@ -130,8 +136,11 @@ static yoke_status need_implicit(const yoke_integrator *integrator, yoke_context
   if (atomic_load_explicit(&self->implicit_method, memory_order_acquire) != NULL) return YOKE_OK;
   yoke_integrator *made = yoke_allocate(1, sizeof *made), *first = NULL;
   if (made == NULL) return yoke_out_of_memory(ctx, "solver '%s'", self->implicit_plan.ops->name);
-  *made                    = self->implicit_plan;
-  const yoke_status status = made->ops->create(ctx, made);
+  *made              = self->implicit_plan;
+  yoke_status status = made->ops->create(ctx, made);
+  if (status == YOKE_OK && !has_room(self, made)) {
+    status = yoke_fail(ctx, YOKE_E_INTERNAL, "solver '%s' is larger than its equations told", made->ops->name);
+  }
   if (status == YOKE_OK && atomic_compare_exchange_strong(&self->implicit_method, &first, made)) return YOKE_OK;
   destroy_implicit(made);
   return status;

@@ -61,34 +61,33 @@ bool yoke_implicit_outline(const yoke_equations *equations, const yoke_integrato
   return true;
 }
 
-yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equations,
-                                 const yoke_integrator_options *options, yoke_implicit **out) {
-  *out = NULL;
-  if (equations->ops->dae_create == NULL || equations->ops->dae_rhs == NULL || equations->ops->dae_jacobian == NULL) {
-    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
-                     "equations of kind '%s' have no implicit view, use an explicit integrator (dopri5, dop853, abm)",
-                     equations->ops->kind);
+/* All that follows from implicit->dae. */
+static yoke_status complete(yoke_context *ctx, yoke_implicit *implicit, yoke_linear_kind linear) {
+  if (implicit->dae->i_v != implicit->nq) {
+    return yoke_fail(ctx, YOKE_E_INTERNAL, "implicit view: v starts at %d of x, expected %d", implicit->dae->i_v,
+                     implicit->nq);
   }
+  implicit->nx  = implicit->dae->nx;
+  implicit->nnz = implicit->dae->pattern->nnz;
+  for (int i = 0; i < implicit->nx; ++i) {
+    const yoke_component kind = (yoke_component)implicit->dae->component[i];
+    implicit->n_normed += kind <= YOKE_COMPONENT_INTEGRAL;
+    if (kind == YOKE_COMPONENT_INTEGRAL || kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
+  }
+  if (!compress_mass(implicit)) return yoke_out_of_memory(ctx, "an implicit integrator");
+  return create_linear(ctx, implicit, linear);
+}
+
+static yoke_status create(yoke_context *ctx, const yoke_equations *equations, yoke_dae *dae, yoke_dae_form form,
+                          yoke_linear_kind linear, yoke_implicit **out) {
   yoke_implicit *implicit = yoke_allocate(1, sizeof *implicit);
   if (implicit == NULL) return yoke_out_of_memory(ctx, "an implicit integrator");
   *implicit          = begin(equations);
   implicit->arena    = yoke_arena_of(ctx);
-  yoke_status status = equations->ops->dae_create(equations->self, ctx, form_of(equations, options), &implicit->dae);
-  if (status == YOKE_OK) {
-    if (implicit->dae->i_v != equations->nq) {
-      status = yoke_fail(ctx, YOKE_E_INTERNAL, "implicit view: v starts at %d of x, expected %d", implicit->dae->i_v,
-                         equations->nq);
-    }
-    implicit->nx  = implicit->dae->nx;
-    implicit->nnz = implicit->dae->pattern->nnz;
-    for (int i = 0; i < implicit->nx; ++i) {
-      const yoke_component kind = (yoke_component)implicit->dae->component[i];
-      implicit->n_normed += kind <= YOKE_COMPONENT_INTEGRAL;
-      if (kind == YOKE_COMPONENT_INTEGRAL || kind == YOKE_COMPONENT_QUADRATURE) implicit->has_quadratures = true;
-    }
-    if (status == YOKE_OK && !compress_mass(implicit)) status = yoke_out_of_memory(ctx, "an implicit integrator");
-  }
-  if (status == YOKE_OK) status = create_linear(ctx, implicit, options->linear);
+  yoke_status status = YOKE_OK;
+  if (dae == NULL) status = equations->ops->dae_create(equations->self, ctx, form, &implicit->own_dae);
+  implicit->dae = dae != NULL ? dae : implicit->own_dae;
+  if (status == YOKE_OK) status = complete(ctx, implicit, linear);
   if (status != YOKE_OK) {
     yoke_implicit_destroy(&implicit);
     return status;
@@ -97,10 +96,27 @@ yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equati
   return YOKE_OK;
 }
 
+yoke_status yoke_implicit_create_of(yoke_context *ctx, const yoke_equations *equations, yoke_dae *dae,
+                                    yoke_linear_kind linear, yoke_implicit **out) {
+  *out = NULL;
+  return create(ctx, equations, dae, dae->form, linear, out);
+}
+
+yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equations,
+                                 const yoke_integrator_options *options, yoke_implicit **out) {
+  *out = NULL;
+  if (equations->ops->dae_create == NULL || equations->ops->dae_rhs == NULL || equations->ops->dae_jacobian == NULL) {
+    return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                     "equations of kind '%s' have no implicit view, use an explicit integrator (dopri5, dop853, abm)",
+                     equations->ops->kind);
+  }
+  return create(ctx, equations, NULL, form_of(equations, options), options->linear, out);
+}
+
 void yoke_implicit_destroy(yoke_implicit **implicit) {
   if (implicit == NULL || *implicit == NULL) return;
   yoke_linear_destroy(&(*implicit)->linear);
-  yoke_dae_destroy(&(*implicit)->dae);
+  yoke_dae_destroy(&(*implicit)->own_dae);
   yoke_arena_free(&(*implicit)->arena);
   free(*implicit);
   *implicit = NULL;

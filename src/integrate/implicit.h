@@ -19,6 +19,7 @@ typedef struct yoke_implicit {
   yoke_arena            arena;
   const yoke_equations *equations;
   yoke_dae             *dae;
+  yoke_dae             *own_dae; /* NULL: it is not its own */
   yoke_linear          *linear;
   int                   nx, nnz;
   int                   nq, nv, n_lambda; /* n_lambda: those of guided rows too */
@@ -35,7 +36,11 @@ typedef struct yoke_implicit {
 yoke_status yoke_implicit_create(yoke_context *ctx, const yoke_equations *equations,
                                  const yoke_integrator_options *options, yoke_implicit **out);
 void        yoke_implicit_destroy(yoke_implicit **implicit);
-/* What layouts of states and scratch read of a view that is not made yet: nx, nnz, nq, nv, n_lambda. false: the equations do not tell. */
+/* The same with the view `dae` that is there already, and is kept. */
+yoke_status yoke_implicit_create_of(yoke_context *ctx, const yoke_equations *equations, yoke_dae *dae,
+                                    yoke_linear_kind linear, yoke_implicit **out);
+/* What layouts of states and scratch read of a view that is not made yet: nx, nq, nv, n_lambda, and nnz or more. States do not depend on nnz.
+ * false: the equations do not tell. */
 bool yoke_implicit_outline(const yoke_equations *equations, const yoke_integrator_options *options, yoke_implicit *out);
 
 /* x = (q, v, and what the form has of a, lambda), mu = nu = 0. a and lambda may be NULL: zeros. */

@@ -37,19 +37,32 @@ static bool has_ops(const yoke_integrator *integrator) {
          (ops->tangent_project != NULL || !integrator->equations->drifts);
 }
 
+/* Steps of several states may need it at the same time: each makes it, the first one is kept, and they are equal to the bit. `ctx` may be
+ * NULL. */
+static yoke_status need_implicit(const yoke_tangents *tangents, yoke_context *ctx, const yoke_implicit **out) {
+  yoke_tangents *self = (yoke_tangents *)tangents; /* it changes in nothing else */
+  yoke_implicit *made = NULL, *first = atomic_load_explicit(&self->implicit, memory_order_acquire);
+  if (first == NULL) {
+    YOKE_TRY(yoke_implicit_create_of(ctx, self->integrator->equations, self->dae, YOKE_LINEAR_KLU, &made));
+    if (atomic_compare_exchange_strong(&self->implicit, &first, made)) {
+      first = made;
+    } else {
+      yoke_implicit_destroy(&made);
+    }
+  }
+  *out = first;
+  return YOKE_OK;
+}
+
+/* What the implicit rule needs is made with an implicit method, and with `auto` when that first works with one. */
 static yoke_status create_dae(yoke_context *ctx, yoke_tangents *tangents) {
   const yoke_integrator *integrator = tangents->integrator;
   const yoke_equations  *e          = integrator->equations;
-  /* Only implicit methods have linear solvers. */
-  if (integrator->ops->linear == NULL || integrator->ops->linear(integrator, 0) == NULL) {
-    return e->ops->dae_create(e->self, ctx, YOKE_DAE_INDEX1, &tangents->dae);
-  }
-  yoke_integrator_options options = integrator->options;
-  options.form                    = YOKE_DAE_INDEX1;
-  options.linear                  = YOKE_LINEAR_KLU;
-  YOKE_TRY(yoke_implicit_create(ctx, e, &options, &tangents->implicit));
-  tangents->dae = tangents->implicit->dae;
-  return YOKE_OK;
+  const yoke_implicit   *implicit;
+  YOKE_TRY(e->ops->dae_create(e->self, ctx, YOKE_DAE_INDEX1, &tangents->dae));
+  tangents->may_be_implicit = integrator->ops->linear != NULL; /* only implicit methods have linear solvers */
+  if (!tangents->may_be_implicit || integrator->ops->linear(integrator, 0) == NULL) return YOKE_OK;
+  return need_implicit(tangents, ctx, &implicit);
 }
 
 /* Rows of slopes that rows of F belong to, and J by these rows. */
@@ -115,11 +128,9 @@ yoke_status yoke_tangents_create(yoke_context *ctx, const yoke_integrator *integ
 
 void yoke_tangents_destroy(yoke_tangents **tangents) {
   if (tangents == NULL || *tangents == NULL) return;
-  if ((*tangents)->implicit != NULL) {
-    yoke_implicit_destroy(&(*tangents)->implicit);
-  } else {
-    yoke_dae_destroy(&(*tangents)->dae);
-  }
+  yoke_implicit *implicit = atomic_load(&(*tangents)->implicit);
+  yoke_implicit_destroy(&implicit);
+  yoke_dae_destroy(&(*tangents)->dae);
   yoke_arena_free(&(*tangents)->arena);
   free(*tangents);
   *tangents = NULL;
@@ -145,9 +156,8 @@ static size_t most_entries(const yoke_equations *e, int n) {
 }
 
 static room_parts lay_out(const yoke_tangents *tangents, int n) {
-  const yoke_equations *e           = tangents->integrator->equations;
-  const yoke_dae       *dae         = tangents->dae;
-  const bool            is_implicit = tangents->implicit != NULL;
+  const yoke_equations *e   = tangents->integrator->equations;
+  const yoke_dae       *dae = tangents->dae;
   const size_t          d = sizeof(double), n_y = (size_t)(e->nq + e->nv) * (size_t)n * d,
                n_slope = (size_t)tangents->n_rows * (size_t)n * d, nx = (size_t)dae->nx * d,
                nnz = (size_t)dae->pattern->nnz * d;
@@ -171,11 +181,11 @@ static room_parts lay_out(const yoke_tangents *tangents, int n) {
   for (int i = 0; i < 4; ++i) p.sample[i] = explicit_reserve(&p.size, most_entries(e, n) * d);
   p.is_done = explicit_reserve(&p.size, (size_t)n);
   p.takes   = explicit_reserve(&p.size, (size_t)n);
-  if (!is_implicit) return p;
+  if (!tangents->may_be_implicit) return p;
   p.matrix = explicit_reserve(&p.size, nnz);
   p.column = explicit_reserve(&p.size, nx);
   p.right  = explicit_reserve(&p.size, nx);
-  p.linear = explicit_reserve(&p.size, yoke_linear_work_size(tangents->implicit->linear) * d);
+  p.linear = explicit_reserve(&p.size, yoke_linear_work_of_rows(dae->nx) * d);
   return p;
 }
 
@@ -358,6 +368,7 @@ yoke_status yoke_tangents_advance(const yoke_tangents *tangents, void *room, voi
   const yoke_integrator *at_work     = yoke_integrator_at_work(tangents->integrator, state);
   const bool             is_implicit = at_work->ops->tangents == YOKE_TANGENTS_IMPLICIT;
   YOKE_ASSERT(w.head->n == directions->n && w.head->t == state->t_prev);
+  if (is_implicit) YOKE_TRY(need_implicit(tangents, NULL, &w.implicit));
   if (!w.head->took_right && is_break(&w, w.head->t)) YOKE_TRY(take_right(&w, false));
 
   /* The first factor of the implicit rule hands its pivot order on to the others of this micro step: they depend on nothing before. */

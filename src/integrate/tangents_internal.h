@@ -7,6 +7,7 @@
 
 #include "integrate/implicit.h"
 #include "integrate/tangents.h"
+#include <stdatomic.h>
 
 enum {
   N_SLOPES = 5, /* of one step of either rule */
@@ -15,12 +16,13 @@ enum {
 };
 
 struct yoke_tangents {
-  yoke_arena             arena;
-  const yoke_integrator *integrator;
-  yoke_implicit         *implicit; /* NULL: no implicit method is ever at work */
-  yoke_dae              *dae;      /* of the INDEX1 form; that of `implicit` where there is one */
-  int                    n_rows;   /* of a slope: dq' [nq], da [nv], dlambda [n_multipliers] */
-  int                   *row_of;   /* [nx] row of a slope that row i of F belongs to; -1: none (v' = a, quadratures) */
+  yoke_arena               arena;
+  const yoke_integrator   *integrator;
+  yoke_dae                *dae;             /* of the INDEX1 form */
+  bool                     may_be_implicit; /* an implicit method may be at work */
+  _Atomic(yoke_implicit *) implicit;        /* of the implicit rule, NULL: not needed yet */
+  int                      n_rows;          /* of a slope: dq' [nq], da [nv], dlambda [n_multipliers] */
+  int                     *row_of; /* [nx] row of a slope that row i of F belongs to; -1: none (v' = a, quadratures) */
   int *start, *col, *slot;         /* J by rows of a slope and columns of q and v: those of row r from start[r] on */
   int *mass;                       /* [nv] slots of -M_ii in J */
 };
@@ -52,8 +54,9 @@ typedef struct walk {
   tangents_head               *head;
   bool                         is_explicit; /* a method at work whose a and lambda are those of the equations */
 
-  yoke_factor  **pivots;       /* implicit rule: the factor before, whose pivot order is used again */
-  tangents_point at[N_POINTS]; /* at[END]: the point head->t between micro steps */
+  const yoke_implicit *implicit;     /* implicit rule */
+  yoke_factor        **pivots;       /* implicit rule: the factor before, whose pivot order is used again */
+  tangents_point       at[N_POINTS]; /* at[END]: the point head->t between micro steps */
 
   int      n;              /* directions */
   size_t   n_y, n_slope;   /* numbers of (dq, dv) and of a slope, all directions */

@@ -150,7 +150,7 @@ static const double E[N_SLOPES] = {-3.0 / 640.0, -27.0 / 1280.0, 5.0 / 256.0, 0.
 
 /* w->stage = (dq, dv) of X, for one direction after another. */
 static void solve_stage(const walk *w, const yoke_factor *factor, double alpha) {
-  const yoke_implicit   *implicit = w->tangents->implicit;
+  const yoke_implicit   *implicit = w->implicit;
   const yoke_directions *d        = w->directions;
   const tangents_point  *at       = &w->at[END];
   const yoke_pattern    *p        = implicit->dae->input_pattern;
@@ -173,7 +173,7 @@ static void solve_stage(const walk *w, const yoke_factor *factor, double alpha) 
 static yoke_status run_stage(const walk *w, double t, double alpha, double *k) {
   const yoke_equations *e = w->equations;
   YOKE_TRY(go_to(w, &w->at[END], t));
-  YOKE_TRY(yoke_implicit_factor(w->tangents->implicit, alpha, 0.0, w->at[END].J, w->matrix, NULL, w->pivots));
+  YOKE_TRY(yoke_implicit_factor(w->implicit, alpha, 0.0, w->at[END].J, w->matrix, NULL, w->pivots));
   solve_stage(w, *w->pivots, alpha);
   for (size_t i = 0; i < w->n_y; ++i) k[i] = alpha * (w->stage[i] - w->base[i]);
   /* J has no rows of quadratures, and nothing depends on them. */

@@ -106,8 +106,8 @@ typedef struct yoke_equations_ops {
 
   /* Implicit view, optional (NULL: explicit integrators only). F [nx]; J [nnz of dae->pattern]. */
   yoke_status (*dae_create)(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out); /* gives */
-  /* Optional: nx and the nnz of the pattern that dae_create would give, at no cost. Where it is there dae_create fails for want of memory
-   * only, and the view is made when it is first needed. */
+  /* Optional: nx of what dae_create would give, and no less than the nnz of its pattern, at no cost. Where it is there dae_create fails for
+   * want of memory only, and the view is made when it is first needed. */
   void (*dae_size)(const void *self, yoke_dae_form form, int *nx, int *nnz);
   yoke_status (*dae_rhs)(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
                          double *F);

@@ -97,6 +97,11 @@ static void acceleration_of(const mb_traversal *x, int index, double y[6]) {
   mat3_apply(y + 3, x->w->pose[index].R, b + 3);
 }
 
+/* Patterns are those of all rows: they do not depend on what is retired when they are made. */
+static bool is_retired(const mb_traversal *x, int g) {
+  return x->mb->retired[g] && !(x->out != NULL && x->out->J == NULL);
+}
+
 /* Joints of a form: guided ones have rows in INDEX1, the only form they have. */
 static int n_joints_of(const mb_traversal *x) {
   return x->mb->n_joints + x->mb->n_guided;
@@ -164,7 +169,7 @@ static void set_own_rows(const mb_traversal *x, const mb_joint *joint, const yok
   for (int side = 0; index1 && side < 2; ++side) acceleration_of(x, joint->link.node[side], A + 6 * side);
   if (index1 && !is_bare) yoke_rows_second_gradient(joint->n, joint->row, state, A, d);
   for (int i = 0; i < joint->n; ++i) {
-    if (x->mb->retired[joint->g0 + i]) continue; /* its equation is lambda = 0 */
+    if (is_retired(x, joint->g0 + i)) continue; /* its equation is lambda = 0 */
     if (is_bare) bare_gradient(x, joint, i, guided->side, state, A, d[i]);
     if (index1) {
       acceleration_row(x, joint, i, state, d[i], p);
@@ -186,7 +191,7 @@ void mb_set_joint_parts(const mb_traversal *x, const mb_joint *joint, mb_joint_p
     for (int k = 0; k < 12; ++k) {
       p->f_lambda[k] += x->lambda[g] * grad[k];
       p->grad_t[k * joint->n + i] = grad[k];
-      p->own_grad[i][k]           = x->mb->retired[g] ? 0.0 : grad[k];
+      p->own_grad[i][k]           = is_retired(x, g) ? 0.0 : grad[k];
     }
     if (x->mu == NULL) continue;
     yoke_row_hessian_add(&joint->row[i], &state, x->mu[g], p->H_mu);
@@ -705,6 +710,51 @@ yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form for
   }
   *out = &dae->base;
   return YOKE_OK;
+}
+
+/* Entries of G, its transpose and its derivatives in the rows and columns of a joint, and what its two bodies do to each other. */
+static size_t n_joint_entries(const yoke_multibody *mb, const mb_joint *joint, bool ggl) {
+  const mb_node *a = &mb->nodes[joint->link.node[0]], *b = &mb->nodes[joint->link.node[1]];
+  const int      nq = a->nq + b->nq, nv = a->nv + b->nv;
+  const int      across = a->nv * b->nq + b->nv * a->nq + (ggl ? 2 * a->nq * b->nq : 0);
+  return (size_t)(across + joint->n * (ggl ? 3 * nq + 2 * nv : nq + 3 * nv));
+}
+
+/* What an expression on a node may depend on. */
+static size_t n_expression_entries(const mb_node *node, const yoke_expression *value) {
+  const int most = (int)(sizeof((mb_gradient){0}.entry) / sizeof((mb_gradient){0}.entry[0]));
+  return value != NULL ? (size_t)(node->nv * most * yoke_expression_n_variables(value)) : 0;
+}
+
+void mb_dae_size(const void *self, yoke_dae_form form, int *nx, int *nnz) {
+  const yoke_multibody *mb    = self;
+  yoke_dae              parts = {0};
+  set_parts(mb, mb->n_guided > 0 ? YOKE_DAE_INDEX1 : form, &parts);
+  const bool ggl = parts.form == YOKE_DAE_GGL;
+  /* diagonals of E and R; three columns of q and of v for a mass of a chain, and its own */
+  size_t     n = (size_t)mb->nq + (size_t)mb->nv + (size_t)mb->n_rows * (ggl ? 2 : 1);
+  for (int c = 0; c < mb->n_chains; ++c) n += 9 * (size_t)mb->chains[c].n;
+  for (int i = 1; i < mb->n_nodes;
+       ++i) { /* q' and v' by the q and v of the body itself, its norm or its accelerations */
+    const mb_node *node = &mb->nodes[i];
+    const int      all  = node->nq + node->nv;
+    n += (size_t)(all * all + (ggl ? 8 : node->nv * (node->nv + 1)));
+  }
+  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) n += n_joint_entries(mb, &mb->joints[j], ggl);
+  for (int i = 0; i < mb->n_forces; ++i) {
+    const mb_node *a = &mb->nodes[mb->forces[i].link.node[0]], *b = &mb->nodes[mb->forces[i].link.node[1]];
+    n += (size_t)(a->nv * (b->nq + b->nv) + b->nv * (a->nq + a->nv));
+  }
+  for (int i = 0; i < mb->n_loads; ++i) {
+    const mb_node *node = &mb->nodes[mb->loads[i].node];
+    for (int k = 0; k < 3; ++k) n += n_expression_entries(node, mb->loads[i].load->value[k]);
+  }
+  for (int i = 0; i < mb->n_formulas; ++i) {
+    const int *node = mb->forces[mb->formulas[i].force].link.node;
+    for (int s = 0; s < 2; ++s) n += n_expression_entries(&mb->nodes[node[s]], mb->formulas[i].expression);
+  }
+  *nx  = parts.nx;
+  *nnz = n < INT_MAX ? (int)n : INT_MAX;
 }
 
 /* ---- F and J ---- */

@@ -561,6 +561,7 @@ yoke_status mb_project(const void *self, void *work, double t, double *q, double
 bool        mb_is_singular(const void *self, void *work, double t, const double *q);
 void mb_constraint(const void *self, void *work, double t, const double *q, const double *v, double *g, double *gd);
 yoke_status mb_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out);
+void        mb_dae_size(const void *self, yoke_dae_form form, int *nx, int *nnz);
 yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *x, const double *u,
                        double *F);
 yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,

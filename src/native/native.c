@@ -503,7 +503,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(compile(ctx, n, &options, def, &s->arena));
   if (yoke_multibody_is_prescribed(n->mb)) YOKE_TRY(prescribe(ctx, n));
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
-  yoke_multibody_retire(n->mb, n->n_redundant, n->redundant); /* its matrix has the pattern of all rows */
+  yoke_multibody_retire(n->mb, n->n_redundant, n->redundant);
   YOKE_TRY(set_ports(ctx, n, s, def));
   if (def->n_inputs > 0 && !def->no_response && yoke_multibody_has_tangents(n->mb) && native_signals_have_tangents(n))
     YOKE_TRY(yoke_tangents_create(ctx, n->integrator, &n->tangents));

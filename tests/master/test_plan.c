@@ -237,6 +237,48 @@ static void accelerations_of_every_split_example_are_those_of_the_whole_model(vo
   globfree(&files);
 }
 
+/* nx as it is, and room for all of the pattern, at most four times as much (loads that read others have more room). */
+static void sizes_are_told(const yoke_equations *e, const char *path, const char *part) {
+  for (int form = YOKE_DAE_GGL; e->ops->dae_size != NULL && form <= YOKE_DAE_INDEX1; ++form) {
+    const yoke_dae_form wanted = e->feels ? YOKE_DAE_INDEX1 : (yoke_dae_form)form;
+    yoke_dae           *dae    = NULL;
+    int                 nx = 0, nnz = 0;
+    e->ops->dae_size(e->self, wanted, &nx, &nnz);
+    assert_int_equal(e->ops->dae_create(e->self, NULL, wanted, &dae), YOKE_OK);
+    if (nx != dae->nx) fail_msg("%s, %s: %d unknowns of %d are told", path, part, nx, dae->nx);
+    if (nnz < dae->pattern->nnz || nnz > 4 * dae->pattern->nnz + 1000)
+      fail_msg("%s, %s: %d entries of %d are told", path, part, nnz, dae->pattern->nnz);
+    yoke_dae_destroy(&dae);
+  }
+}
+
+static void every_part_of_every_example_tells_the_size_of_its_implicit_view_before_it_is_made(void **state) {
+  glob_t files;
+  int    n_parts = 0;
+  (void)state;
+  assert_int_equal(glob("examples/*.yaml", 0, NULL, &files), 0);
+  for (size_t f = 0; f < files.gl_pathc; ++f) {
+    for (int is_whole = 0; is_whole < 2; ++is_whole) {
+      const yoke_plan_options options = {.is_whole = is_whole > 0, .is_dry = true};
+      loaded                  l       = load(files.gl_pathv[f], NULL, 0, NULL);
+      if (is_whole > 0 || l.model->n_parts > 0) {
+        assert_int_equal(yoke_plan_create(l.ctx, l.model, &options, &l.plan), YOKE_OK);
+      }
+      for (int i = 0; l.plan != NULL && i < l.plan->n_parts; ++i) {
+        yoke_subsystem *subsystem = NULL;
+        if (l.plan->parts[i].make != yoke_native_part_make) continue;
+        assert_int_equal(yoke_native_part_make(l.ctx, l.plan->parts[i].definition, &subsystem), YOKE_OK);
+        sizes_are_told(yoke_native_equations(subsystem), files.gl_pathv[f], l.plan->parts[i].name);
+        n_parts += yoke_native_equations(subsystem)->ops->dae_size != NULL;
+        yoke_subsystem_destroy(&subsystem);
+      }
+      close_split(&l);
+    }
+  }
+  assert_true(n_parts >= 50);
+  globfree(&files);
+}
+
 static void a_chain_in_any_number_of_pieces_accelerates_as_the_whole(void **state) {
   static const char *const numbers[] = {"split.c=1", "split.c=2", "split.c=3", "split.c=10", "split.c=50"};
   static const int         n[]       = {1, 2, 3, 10, 50};
@@ -773,6 +815,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(masses_of_chains_are_selected_by_name_and_by_pattern),
       cmocka_unit_test(accelerations_of_every_split_example_are_those_of_the_whole_model),
+      cmocka_unit_test(every_part_of_every_example_tells_the_size_of_its_implicit_view_before_it_is_made),
       cmocka_unit_test(a_chain_in_any_number_of_pieces_accelerates_as_the_whole),
       cmocka_unit_test(f32_the_side_that_is_far_lighter_holds_the_element_and_follows_the_other),
       cmocka_unit_test(every_flexible_joint_and_force_element_between_rigid_bodies_can_be_cut),

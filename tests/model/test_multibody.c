@@ -349,6 +349,10 @@ static void check_jacobian(workshop *s, yoke_dae_form form, const double *u) {
   const yoke_equations_ops *ops = s->equations.ops;
   yoke_dae                 *dae = NULL;
   assert_int_equal(ops->dae_create(s->equations.self, s->ctx, form, &dae), YOKE_OK);
+  int nx = 0, nnz = 0; /* told without making it */
+  ops->dae_size(s->equations.self, form, &nx, &nnz);
+  assert_int_equal(nx, dae->nx);
+  assert_true(nnz >= dae->pattern->nnz);
   const int n = dae->nx;
   double   *x = calloc((size_t)(4 * n + dae->pattern->nnz), sizeof *x), *plus = x + n, *Fp = x + 2 * n, *Fm = x + 3 * n,
          *J = x + 4 * n;
