@@ -347,7 +347,12 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   if (status == YOKE_OK) status = build_parts(s, &whole, ctx);
   yoke_whole_model_clear(&whole);
   YOKE_TRY(status);
-  s->settings.own_jacobian          = s->plan->scheme.own_jacobian;
+  s->settings.own = s->plan->scheme.own;
+  if (yoke_scheme_has_substeps(&s->settings, s->plan->n_parts))
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "model '%s': the stability of macro steps with substeps is not computed; leave out "
+                     "cosimulation.substeps",
+                     s->model->name);
   yoke_subsystem *const *subsystems = s->is_linearized ? s->linear : s->native;
   YOKE_TRY(yoke_graph_create(ctx, s->plan->n_parts, subsystems, s->plan->n_couplings, s->plan->wires, &s->settings,
                              s->exec, &s->graph));

@@ -6,8 +6,8 @@
 
 /* The word for a subsystem; *is_named: somebody has written it. */
 static yoke_jacobian word_for(const yoke_scheme_settings *settings, int i, bool *is_named) {
-  const yoke_own_jacobian *own    = settings->own_jacobian != NULL ? &settings->own_jacobian[i] : NULL;
-  const bool               is_own = own != NULL && own->is_given;
+  const yoke_own_settings *own    = settings->own != NULL ? &settings->own[i] : NULL;
+  const bool               is_own = own != NULL && own->has_jacobian;
   *is_named                       = is_own || settings->names_jacobian;
   return is_own ? own->jacobian : settings->jacobian;
 }

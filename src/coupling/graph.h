@@ -49,11 +49,17 @@ typedef enum yoke_renewal {
   YOKE_RENEWAL_PASS  /* in every pass: Newton's method itself */
 } yoke_renewal;
 
-/* What one subsystem takes instead of the word for all. */
-typedef struct yoke_own_jacobian {
-  bool          is_given;
-  yoke_jacobian jacobian; /* not broyden */
-} yoke_own_jacobian;
+/* What one subsystem takes instead of what holds for all. */
+typedef struct yoke_own_settings {
+  bool          has_jacobian; /* it was given */
+  yoke_jacobian jacobian;     /* not broyden */
+  int           substeps; /* steps, and exchanges with those that have as many, in a macro step (multirate.h); >= 1 */
+} yoke_own_settings;
+
+enum { YOKE_MOST_SUBSTEPS = 100000 };
+
+/* What the faster one of two subsystems gets of the slower one between its exchanges. */
+typedef enum yoke_slow_values { YOKE_SLOW_LINEAR, YOKE_SLOW_CONSTANT } yoke_slow_values;
 
 typedef struct yoke_scheme_settings {
   char           scheme[16]; /* "semi-implicit" */
@@ -68,9 +74,10 @@ typedef struct yoke_scheme_settings {
   bool   update;              /* accelerations recomputed with the final coupling values */
   yoke_jacobian            jacobian;
   bool                     names_jacobian; /* it was asked for by name: subsystems without tangents are noted */
-  const yoke_own_jacobian *own_jacobian;   /* [n_subsystems]; kept. NULL: none has its own */
+  const yoke_own_settings *own;            /* [n_subsystems]; kept. NULL: none has its own */
   bool                     final_update;   /* store u = phi(y) instead of the corrected nodes */
-  double                   relaxation;     /* waveform: share of the new value */
+  yoke_slow_values         slow_values;
+  double                   relaxation; /* waveform: share of the new value */
   double       rtol, atol;     /* weights of the corrector's convergence test; atol 0: 1e-11 of the model's sizes */
   double       tau;            /* 0.33 */
   int          max_iterations; /* corrector passes; 10 (waveform 50) */
@@ -166,6 +173,14 @@ typedef struct yoke_wire {
   int              n_felt; /* each port stands with one wire only */
   const yoke_felt *felt;
 } yoke_wire;
+
+/* Does one of n subsystems take several steps in a macro step? */
+static inline bool yoke_scheme_has_substeps(const yoke_scheme_settings *settings, int n) {
+  for (int i = 0; settings->own != NULL && i < n; ++i) {
+    if (settings->own[i].substeps > 1) return true;
+  }
+  return false;
+}
 
 /* May steps of a subsystem be asked for their response? */
 bool yoke_scheme_asks_response(const yoke_scheme_settings *settings, int subsystem);

@@ -2,6 +2,7 @@
 #include "coupling/comparison.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/kept_matrix.h"
+#include "coupling/multirate.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,6 +35,7 @@ yoke_status yoke_graph_accept(yoke_graph *g, yoke_context *ctx) {
   }
   if (g->has_consistent) graph_consistent_accept(g);
   graph_matrix_accept(g);
+  graph_multirate_accept(g);
   shift(g->block->past_t, GRAPH_PAST);
   g->block->H         = g->H;
   g->block->past_t[0] = g->t_next;

@@ -1,12 +1,13 @@
 /* The block of a graph: what is kept from step to step, in one piece of memory. */
 #include "coupling/kept_matrix.h"
+#include "coupling/multirate.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Where the parts lie: bytes from the start of the block. */
 typedef struct places {
-  size_t channels, outputs, held, broyden, columns, end;
+  size_t channels, outputs, held, fast, broyden, columns, end;
 } places;
 
 /* Who reads the past: predictors and layouts k + 1 points, k the highest degree of the run and of channels with one of their own; least
@@ -42,7 +43,8 @@ static places find_places(const yoke_graph *g) {
   p.held           = p.outputs;
   for (int i = 0; i < g->n_subsystems; ++i)
     p.held += (size_t)(g->output_points + 1) * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
-  p.broyden = p.held + (size_t)g->n_held * sizeof(double);
+  p.fast    = p.held + (size_t)g->n_held * sizeof(double);
+  p.broyden = p.fast + graph_multirate_n_kept(g) * sizeof(double);
   p.columns = p.end = p.broyden + n_c * n_c * sizeof(double);
   for (int i = 0; graph_keeps_columns(g) && i < g->n_subsystems; ++i)
     p.end += (size_t)g->subsystems[i].n_columns * (size_t)g->subsystems[i].subsystem->ny * sizeof(double);
@@ -73,7 +75,8 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
     s->dy_kept = columns;
     if (graph_keeps_columns(g)) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
   }
-  g->held         = (double *)(void *)(at + p.held);
+  g->held = (double *)(void *)(at + p.held);
+  graph_multirate_keep(g, (double *)(void *)(at + p.fast));
   g->broyden_kept = (double *)(void *)(at + p.broyden);
   return YOKE_OK;
 }
@@ -111,7 +114,7 @@ bool graph_block_is_sound(const yoke_graph *g, const void *bytes, double t) {
     memcpy(&value, (const char *)bytes + p.held + (size_t)k * sizeof value, sizeof value);
     if (!isfinite(value)) return false;
   }
-  return true;
+  return graph_multirate_is_sound(g, (const char *)bytes + p.fast);
 }
 
 const void *yoke_graph_block(const yoke_graph *g, size_t *size) {

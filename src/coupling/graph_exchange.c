@@ -17,7 +17,8 @@ static int n_exchanges(const yoke_wire *wire) {
 /* Does exchange `number` of a coupling change an input of this subsystem? */
 static bool is_exchanged(const yoke_graph *g, const graph_subsystem *s, int number) {
   for (int e = 0; e < s->n_ends; ++e) {
-    if (number < n_exchanges(&g->wires[s->ends[e].wire].wire)) return true;
+    const graph_wire *wire = &g->wires[s->ends[e].wire];
+    if (!wire->waits && number < n_exchanges(&wire->wire)) return true;
   }
   return false;
 }
@@ -60,17 +61,16 @@ int graph_n_exchanges(const yoke_graph *g) {
   return most;
 }
 
-yoke_status graph_exchange(yoke_graph *g) {
-  apply_end_nodes(g);
+yoke_status graph_exchange_at(yoke_graph *g, double t) {
   for (int number = 0; number < g->n_exchanges; ++number) {
     if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, number));
     for (int w = 0; w < g->n_wires; ++w) {
       const graph_wire *wire = &g->wires[w];
       double           *now = wire->lent->now, *u = wire->lent->u;
-      if (number >= n_exchanges(&wire->wire)) continue;
+      if (wire->waits || number >= n_exchanges(&wire->wire)) continue;
       for (int k = 0; k < wire->n_channels; ++k) now[k] = u[k] = g->channels[wire->first + k].applied;
       wire->wire.formulation->extrapolation->exchange(
-          wire->wire.self, number, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+          wire->wire.self, number, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
           graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), now, u);
       take_force(g, wire, number, now, u);
       for (int k = 0; k < wire->n_channels; ++k) g->channels[wire->first + k].applied = u[k];
@@ -80,15 +80,20 @@ yoke_status graph_exchange(yoke_graph *g) {
   return YOKE_OK;
 }
 
-/* Values of a coupling at T_{N+1} for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
+yoke_status graph_exchange(yoke_graph *g) {
+  apply_end_nodes(g);
+  return graph_exchange_at(g, g->t_next);
+}
+
+/* Values of a coupling at t for the history. Explicit: u = phi(y, u), which without final update is one evaluation with the
  * predicted values in place of u (Kraft 4.1, simplified update). Else: the same, or without final update the corrected nodes. */
-void graph_final_values(yoke_graph *g, const graph_wire *wire) {
+void graph_final_values(yoke_graph *g, const graph_wire *wire, double t) {
   double    *u           = wire->lent->u;
   const bool is_explicit = g->scheme->traits.extrapolates_only;
   const bool is_once     = !g->settings.final_update || wire->wire.formulation->extrapolation != NULL;
   for (int k = 0; k < wire->n_channels; ++k) u[k] = g->channels[wire->first + k].applied;
   if (wire->wire.formulation->update != NULL && (is_explicit || g->settings.final_update)) {
-    graph_settle(wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+    graph_settle(wire, t, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
                  graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), is_once ? 1 : GRAPH_CONSISTENT, u);
     double *now = wire->lent->now;
     for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;

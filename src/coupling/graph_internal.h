@@ -173,6 +173,10 @@ typedef struct graph_wire {
   graph_observed observed;                      /* channel values */
   int           *slot_own;                      /* [n_c, own unknowns] places in the Newton matrix */
   int           *slot_side[2];                  /* [n_c, columns of the side's subsystem] */
+  /* several exchanges in a macro step (multirate.h) */
+  int            rate;       /* so many; 0 where there is one for all */
+  size_t         history_at; /* rate > 1: its own history */
+  bool           waits;      /* at the point that the trial is at it is not exchanged */
 } graph_wire;
 _Static_assert(offsetof(graph_wire, wire.name) <= 64, "an explicit step reads one cache line");
 
@@ -241,6 +245,9 @@ typedef struct graph_subsystem {
   void          *spare;           /* cleared, for unpacking beside `accepted`; NULL: none yet */
   double        *y_compared;      /* [ny] and its outputs */
   yoke_context  *said;            /* messages of its last step that failed; NULL: none failed yet */
+  /* several steps in a macro step (multirate.h) */
+  int            substeps, stretches; /* so many, and parts of it that end where a coupling of its own is exchanged */
+  int            n_stepped;           /* substeps that the trial has made */
 } graph_subsystem;
 _Static_assert(offsetof(graph_subsystem, held) <= 64, "acceptance reads one cache line");
 
@@ -268,6 +275,7 @@ typedef struct graph_widest_gap {
 typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 typedef struct graph_instant     graph_instant;     /* graph_instant.h */
+typedef struct graph_multirate   graph_multirate;   /* multirate.h */
 
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
@@ -370,8 +378,9 @@ struct yoke_graph {
   bool          is_kept;    /* the matrix at work is that of an earlier step */
   bool          is_touched; /* columns dy/dw of the trial are not those that are kept */
 
-  yoke_state_reset  *reset;  /* NULL: no coupling resets states */
-  yoke_joint_forces *forces; /* NULL: every coupling finds its own */
+  yoke_state_reset  *reset;     /* NULL: no coupling resets states */
+  yoke_joint_forces *forces;    /* NULL: every coupling finds its own */
+  graph_multirate   *multirate; /* NULL: every subsystem takes one step in a macro step */
   /* Made when a restart or an event needs them first: */
   graph_instant     *anew;    /* values of all joints and signals behind T_N */
   graph_instant     *signals; /* of signals alone */
@@ -447,8 +456,10 @@ void        graph_extrapolate(const yoke_graph *graph, const graph_channel *chan
 int         graph_n_exchanges(const yoke_graph *graph); /* creation: g->n_exchanges */
 /* Does so, into y_new; the channel values that y_new belongs to are then `applied`. */
 yoke_status graph_exchange(yoke_graph *graph);
-/* Values of a coupling at t_next for the history, into `value` of its channels. */
-void        graph_final_values(yoke_graph *graph, const graph_wire *wire);
+/* The same at time t for the wires that do not wait, whose channels are `applied` already. */
+yoke_status graph_exchange_at(yoke_graph *graph, double t);
+/* Values of a coupling at t for the history, into `value` of its channels. */
+void        graph_final_values(yoke_graph *graph, const graph_wire *wire, double t);
 /* The same of all couplings, and with them their conditions: where a law is evaluated once per step, for both. */
 bool        graph_can_tell_conditions(const yoke_graph *graph);
 void        graph_told_conditions(yoke_graph *graph);
@@ -504,6 +515,8 @@ yoke_status graph_pass(yoke_graph *graph, int aims, yoke_step_statistics *statis
 /* One subsystem only (gauss-seidel). */
 yoke_status graph_pass_one(yoke_graph *graph, int subsystem, int aims, yoke_step_statistics *statistics,
                            yoke_context *ctx);
+/* Stretches of all subsystems that begin one at this point (multirate.h). */
+yoke_status graph_pass_stretches(yoke_graph *graph, int point, yoke_step_statistics *statistics, yoke_context *ctx);
 /* The comparison integration of every subsystem, with the signals channel->comparison. */
 yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 /* dy/dw of one subsystem from the responses of its accelerations instead of perturbed integrations. */
@@ -517,6 +530,9 @@ void graph_signal(const yoke_graph *graph, int subsystem, int column, double shi
 
 /* The columns of one subsystem as directions of its inputs, over the same pieces. `c` has room for GRAPH_MAX_BREAKS pieces of all entries. */
 void graph_directions(const yoke_graph *graph, int subsystem, double *t, double *c, yoke_directions *out);
+
+/* c(s) of this degree in powers of (s - from), rewritten in powers of (s - to). */
+void graph_shift_origin(double *c, int degree, double from, double to);
 
 /* u of a channel at local time 0 < s <= 1 of the trial, left limit. */
 double graph_channel_at(const yoke_graph *graph, const graph_channel *channel, double s);

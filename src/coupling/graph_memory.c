@@ -1,5 +1,6 @@
 /* The memory of a graph between macro steps as one vector (graph.h): what analyses of the step map read and write. */
 #include "coupling/kept_matrix.h"
+#include "coupling/multirate.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,6 +108,7 @@ yoke_status yoke_graph_memory_set(yoke_graph *g, double t, double H, const doubl
     memory += (size_t)output_depth(g) * ny;
   }
   graph_matrix_drop(g);
+  graph_multirate_forget(g);
   return YOKE_OK;
 }
 

@@ -61,6 +61,7 @@ void graph_observe_accept(yoke_graph *g) {
   graph_observation *o = &g->observation;
   for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {
     const graph_wire *wire = &g->wires[w];
+    if (wire->rate > 1) continue; /* in the trial: multirate.c */
     for (int i = 0; i < o->n_inside; ++i) {
       const double s = (o->times[o->first + i] - g->block->past_t[0]) / g->H;
       for (int k = 0; k < wire->n_channels; ++k)

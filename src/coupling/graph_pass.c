@@ -1,5 +1,6 @@
 /* One pass of a graph: all integrations of the macro step. */
 #include "coupling/comparison.h"
+#include "coupling/multirate.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 
@@ -63,6 +64,48 @@ static void keep_messages(graph_subsystem *s, yoke_status status, const yoke_con
     (void)yoke_fail(s->said, status, "%s", yoke_context_message(said, k));
 }
 
+/* Events inside of a substep that others follow end the macro step with it, so that they are found in its last one. */
+static bool ends_at_event(const graph_subsystem *s, const void *state) {
+  const yoke_event_ops *events = s->subsystem->ops->events;
+  return events != NULL && events->found(s->subsystem, state).n > 0;
+}
+
+/* The part of a request that lies in substep k. */
+static yoke_step_request substep(const yoke_graph *g, const graph_subsystem *s, const yoke_step_request *whole, int k) {
+  yoke_step_request part = *whole;
+  part.t                 = graph_time_at(g, k, s->substeps);
+  part.t_end             = graph_time_at(g, k + 1, s->substeps);
+  part.begins_anew       = whole->begins_anew && k == 0;
+  int first              = 0, last;
+  while (first < whole->n_times && whole->times[first] <= part.t) ++first;
+  for (last = first; last < whole->n_times && whole->times[last] <= part.t_end;) ++last;
+  part.n_times = last - first;
+  if (first == 0) return part;
+  part.times += first;
+  part.values += (ptrdiff_t)first * whole->n_handles;
+  return part;
+}
+
+/* The step of a request; or the steps of a stretch, one after another, to where the next exchange is or one of them ends early
+ * (multirate.h). */
+static yoke_status step_on(const yoke_graph *g, graph_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                           yoke_step_request *request, yoke_context *ctx) {
+  if (g->multirate == NULL) return yoke_subsystem_step(s->subsystem, scratch, state, u, request, ctx);
+  const yoke_step_request whole = *request;
+  for (int end = s->n_stepped + s->substeps / s->stretches; s->n_stepped < end; ++s->n_stepped) {
+    const bool is_last = s->n_stepped + 1 == s->substeps;
+    *request           = substep(g, s, &whole, s->n_stepped);
+    YOKE_TRY(yoke_subsystem_step(s->subsystem, scratch, state, u, request, ctx));
+    if (request->t_reached < request->t_end) return YOKE_OK;
+    if (!is_last && ends_at_event(s, state)) {
+      request->t_end = whole.t_end;
+      return YOKE_OK;
+    }
+    if (!is_last && s->has_accept) yoke_subsystem_accept(s->subsystem, state);
+  }
+  return YOKE_OK;
+}
+
 /* `clock`: NULL: the pass is not timed. */
 static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, int worker) {
   if (clock != NULL) *clock = (yoke_task_times){.begin = yoke_clock_now(), .worker = worker};
@@ -95,13 +138,14 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
     ask_columns(g, task->subsystem, worker, times_along, &response);
     request.response = &response;
   }
-  yoke_status status = repeats ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
+  const bool  goes_on = main && s->n_stepped > 0; /* behind an exchange inside of the macro step */
+  yoke_status status  = repeats && !goes_on ? yoke_subsystem_copy(s->subsystem, state, s->accepted) : YOKE_OK;
   if (status < 0)
     (void)yoke_fail(ctx, status, "its state at t = %.9g s cannot be copied: %s", request.t, yoke_status_text(status));
   yoke_counters before;
-  yoke_subsystem_counters(s->subsystem, s->accepted, &before);
+  yoke_subsystem_counters(s->subsystem, goes_on ? state : s->accepted, &before);
   if (clock != NULL) clock->saved = yoke_clock_now();
-  if (status == YOKE_OK) status = yoke_subsystem_step(s->subsystem, g->scratch[worker], state, &signal, &request, ctx);
+  if (status == YOKE_OK) status = step_on(g, s, g->scratch[worker], state, &signal, &request, ctx);
   if (status == YOKE_OK && answers)
     s->answered = s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], state, &signal, YOKE_SIDE_LEFT,
                                                        s->da_du);
@@ -372,4 +416,14 @@ yoke_status graph_pass_one(yoke_graph *g, int subsystem, int aims, yoke_step_sta
   if (is_fine) return YOKE_OK;
   YOKE_TRY(main_status(g, &g->tasks[0], ctx));
   return look_for_end(g, &g->tasks[0]);
+}
+
+yoke_status graph_pass_stretches(yoke_graph *g, int point, yoke_step_statistics *statistics, yoke_context *ctx) {
+  begin_tasks(g);
+  for (int i = 0; i < g->n_subsystems; ++i) {
+    if (graph_begins_stretch(g, i, point)) add_task(g, i, -1);
+  }
+  const bool is_fine = run_tasks(g, GRAPH_LAST, statistics);
+  if (is_cancelled(g, ctx)) return YOKE_E_INTERRUPTED;
+  return is_fine ? YOKE_OK : pass_status(g, ctx);
 }

@@ -3,6 +3,7 @@
 #include "coupling/comparison.h"
 #include "coupling/graph_balance.h"
 #include "coupling/kept_matrix.h"
+#include "coupling/multirate.h"
 #include "coupling/state_reset.h"
 
 #include <math.h>
@@ -85,6 +86,7 @@ static void forget(yoke_graph *g) {
   g->block->n_past = 1;
   g->is_stepping   = false;
   graph_matrix_drop(g);
+  graph_multirate_forget(g);
   for (int c = 0; c < g->n_channels; ++c) {
     graph_kept *kept = g->channels[c].kept;
     kept->n_inner    = 0;

@@ -49,7 +49,8 @@ static void set_layouts(yoke_graph *g, int available) {
       const int      own     = channel->order < g->block->n_past - 1 ? channel->order : g->block->n_past - 1;
       channel->has_curve     = false;
       if (is_own && own < g->degree) g->degree = own;
-      wire->wire.formulation->layout(wire->wire.self, k, is_own ? own : degree, &channel->layout);
+      if (channel->has_own_order && own < channel->order) g->prepared.is_full = false;
+      wire->wire.formulation->layout(wire->wire.self, k, channel->has_own_order ? own : degree, &channel->layout);
     }
   }
   g->prepared.degree = g->degree;
@@ -70,7 +71,7 @@ void graph_prepare(yoke_graph *g, double t_next) {
 }
 
 bool graph_can_end_only(const yoke_graph *g) {
-  if (g->has_shares) return false;
+  if (g->has_shares || g->multirate != NULL) return false;
   for (int k = 0; k < g->n_channels; ++k) {
     if (g->channels[k].n_nodes > 1 || g->channels[k].has_own_order) return false;
   }
@@ -98,8 +99,7 @@ static int collect_breaks(const yoke_graph *g, const graph_subsystem *s, bool is
   return n;
 }
 
-/* c(s) of this degree about `from` rewritten in powers of (s - to), in place. */
-static void shift_origin(double *c, int degree, double from, double to) {
+void graph_shift_origin(double *c, int degree, double from, double to) {
   for (int k = 0; k < degree && from != to; ++k) {
     for (int j = degree - 1; j >= k; --j) c[j] += (to - from) * c[j + 1];
   }
@@ -111,12 +111,12 @@ static void channel_piece(const graph_channel *channel, const yoke_past *past, c
   int p = 0;
   while (p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) <= start) ++p;
   yoke_layout_piece(&channel->layout, past, w, p, c);
-  shift_origin(c, channel->layout.degree, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
+  graph_shift_origin(c, channel->layout.degree, p > 0 ? yoke_layout_break(&channel->layout, p - 1) : 0.0, start);
 }
 
 static void curve_piece(const double *curve, double start, double *c) {
   memcpy(c, curve, (GRAPH_SIGNAL_DEGREE + 1) * sizeof *c);
-  shift_origin(c, GRAPH_SIGNAL_DEGREE, 0.0, start);
+  graph_shift_origin(c, GRAPH_SIGNAL_DEGREE, 0.0, start);
 }
 
 static bool is_curve(const yoke_graph *g, const graph_channel *channel) {

@@ -30,7 +30,7 @@ static yoke_status can_try(const yoke_graph *g, yoke_context *ctx) {
 /* Values for the history, which step control looks at before it accepts, and the comparison that needs the result. */
 static yoke_status finish_trial(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
   if (g->forces != NULL) YOKE_TRY(yoke_joint_forces_find(g->forces, g, -1));
-  for (int w = 0; w < g->n_wires && !g->values_tell_conditions; ++w) graph_final_values(g, &g->wires[w]);
+  for (int w = 0; w < g->n_wires && !g->values_tell_conditions; ++w) graph_final_values(g, &g->wires[w], g->t_next);
   if (g->settings.update && yoke_predictor_is_motion(g->settings.predictor) && g->n_overlaps < g->n_wires)
     YOKE_TRY(graph_outputs_with_values(g)); /* accelerations that belong to the final coupling values */
   if (g->comparison != YOKE_COMPARISON_CONSISTENT && g->comparison != YOKE_COMPARISON_VALUES) return YOKE_OK;

@@ -1,5 +1,6 @@
 /* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, the places of the Newton matrix, and all
  * arrays that a step needs. */
+#include "coupling/multirate.h"
 #include "coupling/column_sources.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/residuals.h"
@@ -459,6 +460,7 @@ yoke_status graph_wire_up(yoke_graph *g, const yoke_wire *wires, yoke_subsystem 
   YOKE_TRY(build_wires(g, ctx, wires));
   g->n_exchanges = graph_n_exchanges(g);
   YOKE_TRY(build_subsystems(g, ctx, subsystems));
+  YOKE_TRY(graph_multirate_create(g, ctx));
   return graph_choose_columns(g, ctx);
 }
 

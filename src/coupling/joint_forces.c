@@ -197,6 +197,16 @@ static yoke_status solve(yoke_joint_forces *f) {
 
 /* ---- one stage ---- */
 
+/* Rows of a wire that waits have no part in the system: 0 is found for them. */
+static void leave_out(const yoke_joint_forces *f, force_wire *own) {
+  memset(&own->rows, 0, sizeof own->rows);
+  memset(own->S, 0, sizeof own->S);
+  for (int k = 0; k < own->n; ++k) {
+    own->S[k * own->n + k] = 1.0;
+    f->b[own->row + k]     = 0.0;
+  }
+}
+
 static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int stage) {
   bool some = false;
   for (int w = 0; w < f->n_wires; ++w) {
@@ -207,6 +217,10 @@ static bool look_at_rows(yoke_joint_forces *f, const yoke_graph *g, int stage) {
     for (int side = 0; side < 2; ++side)
       y[side] = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);
     for (int k = 0; k < wire->n_channels; ++k) now[k] = g->channels[wire->first + k].applied;
+    if (wire->waits) {
+      leave_out(f, own);
+      continue;
+    }
     wire->wire.formulation->forces->rows(wire->wire.self, y, now, &own->rows);
     some = wire->wire.formulation->forces->n_rows(wire->wire.self, stage) > 0 || some;
     for (int k = 0; k < own->n; ++k) f->b[own->row + k] = -own->rows.second[k];

@@ -10,14 +10,15 @@ static const char *scheme_word(int i) {
 #define AT(member) YOKE_SETTING_AT(yoke_scheme_settings, member)
 
 static const yoke_setting scheme_rows[] = {
-    {.key       = "scheme",
-     .type      = YOKE_SETTING_WORD,
-     .more      = scheme_word,
-     .otherwise = "semi-implicit; formulation overlap and predictors by accelerations: explicit; step control: "
-                  "implicit for rigid joints",
-     .option    = "scheme",
-     .value     = "NAME",
-     .help      = "what is done in a macro step; yoke help schemes",
+    {.key  = "scheme",
+     .type = YOKE_SETTING_WORD,
+     .more = scheme_word,
+     .otherwise =
+         "semi-implicit; formulation overlap, predictors by accelerations and substeps: explicit; step control: "
+         "implicit for rigid joints",
+     .option = "scheme",
+     .value  = "NAME",
+     .help   = "what is done in a macro step; yoke help schemes",
      AT(scheme)},
     {.key    = "sequence",
      .type   = YOKE_SETTING_WORD,
@@ -126,6 +127,13 @@ static const yoke_setting scheme_rows[] = {
      .help     = "the error of every macro step is estimated and summed up, with a fixed step too; its results do not "
                  "depend on it, step control keeps the budget of a run by it",
      AT(monitor)},
+    {.key   = "slow_values",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"linear", "constant"},
+     .with  = "substeps",
+     .of    = "given",
+     .help  = "how values of a subsystem with fewer substeps run on for one with more until they are exchanged again",
+     AT(slow_values)},
     {.key       = "relaxation",
      .type      = YOKE_SETTING_NUMBER,
      .fits      = yoke_setting_is_share,
@@ -193,7 +201,17 @@ static const yoke_setting subsystem_rows[] = {
      .with      = "scheme",
      .of        = "semi-implicit implicit",
      .help      = "where the responses of this subsystem come from",
-     YOKE_SETTING_AT(yoke_own_jacobian, jacobian)},
+     YOKE_SETTING_AT(yoke_own_settings, jacobian)},
+    {.key      = "substeps",
+     .type     = YOKE_SETTING_INTEGER,
+     .min      = 1,
+     .max      = YOKE_MOST_SUBSTEPS,
+     .standard = {1},
+     .with     = "scheme",
+     .of       = "explicit",
+     .help =
+         "steps of this subsystem in a macro step, of equal length; couplings are exchanged where both sides end one",
+     YOKE_SETTING_AT(yoke_own_settings, substeps)},
 };
 
 const yoke_setting_table yoke_subsystem_rows = {.path = YOKE_SUBSYSTEM_PATH, YOKE_SETTING_ROWS(subsystem_rows)};

@@ -6,7 +6,7 @@
 
 extern const yoke_setting_table yoke_scheme_rows, yoke_corrector_rows;
 
-/* Below the name of a subsystem: the rows that fill yoke_own_jacobian. */
+/* Below the name of a subsystem: the rows that fill yoke_own_settings. */
 #define YOKE_SUBSYSTEM_PATH "cosimulation.subsystems"
 extern const yoke_setting_table yoke_subsystem_rows;
 

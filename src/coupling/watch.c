@@ -26,7 +26,7 @@ static void describe_remedy(const yoke_graph *g, const graph_channel *channel, c
   const void                 *self     = g->wires[channel->wire].wire.self;
   const char                 *steadier = ops->steadier != NULL ? ops->steadier(self) : NULL;
   const char                 *other    = "another formulation";
-  if (channel->has_own_order) {
+  if (ops->extrapolation != NULL) {
     other = "force exact"; /* no other scheme drives it */
   } else if (traits->needs_explicit_form) {
     other = "scheme semi-implicit";
@@ -101,10 +101,11 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   const bool   explodes = growth->n_growing >= 5 && flips && share > 1e4;
   const bool   grows    = growth->n_growing >= GROWING_STEPS && flips && share > 1e2;
   /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
-  const bool   is_edge  = graph_overlaps(&g->wires[channel->wire]);
-  const bool   is_ahead = is_edge || (channel->has_own_order && channel->info.enters[0] != YOKE_ENTRY_COPY_P &&
-                                    channel->info.enters[1] != YOKE_ENTRY_COPY_P);
-  const bool   diverges =
+  const bool   is_edge = graph_overlaps(&g->wires[channel->wire]);
+  const bool   is_ahead =
+      is_edge || (g->wires[channel->wire].wire.formulation->extrapolation != NULL &&
+                  channel->info.enters[0] != YOKE_ENTRY_COPY_P && channel->info.enters[1] != YOKE_ENTRY_COPY_P);
+  const bool diverges =
       exceeds && (is_ahead ? share > 1e8 : explodes || grows || growth->n_growing >= 10 * GROWING_STEPS);
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
   const bool   is_starting = g->block->n_accepted < START_STEPS;

@@ -93,6 +93,15 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
   }
 }
 
+/* The subsystem of this name. NULL: there is none, which is a mistake unless there is no split. */
+static yoke_split_part *own_part(reader *r, const yoke_yaml_node *key) {
+  yoke_split_part *part = model_part(r->model, key->text);
+  model_enter(r, YOKE_SUBSYSTEM_PATH, NULL);
+  if (part == NULL && r->model->n_parts > 0)
+    model_mistake(r, key, key->text, "found the name of no subsystem, expected a name below 'split' or 'subsystems'");
+  return part;
+}
+
 /* `subsystems:` holds names of subsystems with keys of their own. Without a split names mean nothing. */
 static void read_subsystems(reader *r, const yoke_yaml_node *node) {
   yoke_settings         unused = {0};
@@ -100,15 +109,9 @@ static void read_subsystems(reader *r, const yoke_yaml_node *node) {
   model_enter(r, path, NULL);
   if (!model_map(r, node, "subsystems", &map) || map == NULL) return;
   for (int i = 0; i < map->n; ++i) {
-    const char      *name = map->keys[i]->text;
-    yoke_split_part *part = model_part(r->model, name);
-    model_enter(r, YOKE_SUBSYSTEM_PATH, NULL);
-    if (part == NULL && r->model->n_parts > 0) {
-      model_mistake(r, map->keys[i], name,
-                    "found the name of no subsystem, expected a name below 'split' or 'subsystems'");
-      continue;
-    }
-    model_enter(r, YOKE_SUBSYSTEM_PATH, name);
+    yoke_split_part *part = own_part(r, map->keys[i]);
+    if (part == NULL && r->model->n_parts > 0) continue;
+    model_enter(r, YOKE_SUBSYSTEM_PATH, map->keys[i]->text);
     if (!model_map(r, map->items[i], NULL, &own) || own == NULL) continue;
     for (int k = 0; k < own->n; ++k) {
       const yoke_setting *row = yoke_setting_find(&yoke_subsystem_rows, own->keys[k]->text);
@@ -119,6 +122,22 @@ static void read_subsystems(reader *r, const yoke_yaml_node *node) {
     }
   }
   yoke_settings_clear(&unused);
+}
+
+/* `substeps: {a: 10}` is `subsystems: {a: {substeps: 10}}`. */
+static void read_substeps(reader *r, const yoke_yaml_node *node) {
+  const yoke_setting   *row = yoke_setting_find(&yoke_subsystem_rows, "substeps");
+  const yoke_yaml_node *map;
+  model_enter(r, path, NULL);
+  if (!model_map(r, node, row->key, &map) || map == NULL) return;
+  for (int i = 0; i < map->n; ++i) {
+    yoke_settings    unused = {0};
+    yoke_split_part *part   = own_part(r, map->keys[i]);
+    model_enter(r, YOKE_SUBSYSTEM_PATH, map->keys[i]->text);
+    if (part != NULL || r->model->n_parts == 0)
+      take(r, YOKE_SUBSYSTEM_PATH, row, map, i, part != NULL ? &part->given : &unused);
+    yoke_settings_clear(&unused);
+  }
 }
 
 /* A number that was given; 0: it was not. */
@@ -164,6 +183,7 @@ void model_read_cosimulation(reader *r) {
   c->step     = number_of(r, path, "step");
   c->has_step = c->step > 0.0;
   read_subsystems(r, yoke_yaml_find(map, "subsystems"));
+  read_substeps(r, yoke_yaml_find(map, "substeps"));
   read_couplings(r, yoke_yaml_find(map, "couplings"));
   model_enter(r, "", NULL);
 }

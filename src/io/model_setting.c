@@ -124,7 +124,8 @@ void model_setting_map(reader *r, const yoke_yaml_node *map, const char *path, y
     model_enter(r, path, NULL);
     const bool has_names =
         below != NULL && (strcmp(below, YOKE_COUPLING_PATH) == 0 || strcmp(below, YOKE_SUBSYSTEM_PATH) == 0);
-    if (has_names) continue; /* read_couplings, read_subsystems */
+    const bool is_other = row != NULL && row->type == YOKE_SETTING_OTHER && row->refused == NULL;
+    if (has_names || is_other) continue; /* read_couplings, read_subsystems, read_substeps */
     if (below != NULL && node->kind == YOKE_YAML_MAP) {
       model_setting_map(r, node, below, out);
     } else if (row != NULL && (row->refused != NULL || !yoke_yaml_is_nothing(node))) {

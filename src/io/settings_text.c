@@ -129,16 +129,19 @@ static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const
 
 /* Those that have settings of their own. */
 static void put_subsystems(text_buffer *buffer, const yoke_plan *plan) {
-  const yoke_own_jacobian *own   = plan->scheme.own_jacobian;
+  const yoke_own_settings *own   = plan->scheme.own;
   int                      n_all = 0;
   for (int p = 0; own != NULL && p < plan->n_parts; ++p) {
     int n = 0;
-    if (!own[p].is_given) continue;
+    if (!own[p].has_jacobian && own[p].substeps == 1) continue;
     if (n_all++ == 0) put(buffer, "  subsystems:\n");
     put(buffer, "    ");
     put_quoted(buffer, plan->parts[p].name);
     put(buffer, ": {");
-    for (int i = 0; i < yoke_subsystem_rows.n; ++i) put_row(buffer, &yoke_subsystem_rows.rows[i], &own[p], &n);
+    for (int i = 0; i < yoke_subsystem_rows.n; ++i) {
+      const yoke_setting *row = &yoke_subsystem_rows.rows[i];
+      if (has_value(row, &own[p]) && yoke_run_setting_is_read(plan, row)) put_row(buffer, row, &own[p], &n);
+    }
     put(buffer, "}\n");
   }
 }

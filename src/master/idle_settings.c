@@ -12,6 +12,8 @@ static void word_of(const yoke_plan *plan, const char *with, char *word, size_t 
     snprintf(word, size, "%d subsystems", plan->n_parts);
   else if (strcmp(with, "step") == 0)
     snprintf(word, size, "%s", plan->step.is_controlled ? "auto" : "fixed");
+  else if (strcmp(with, "substeps") == 0)
+    snprintf(word, size, "%s", yoke_scheme_has_substeps(&plan->scheme, plan->n_parts) ? "given" : "none");
   else if (row != NULL)
     yoke_setting_text(row, &plan->scheme, word, size);
 }

@@ -13,10 +13,12 @@ static const yoke_setting macro_rows[] = {
      .type    = YOKE_SETTING_OTHER,
      .refused = "the energy of couplings is not corrected in this version",
      .help    = ""},
-    {.key     = "substeps",
-     .type    = YOKE_SETTING_OTHER,
-     .refused = "several exchanges per macro step are not available; a solver takes as many micro steps as it needs",
-     .help    = ""},
+    {.key      = "substeps",
+     .type     = YOKE_SETTING_OTHER,
+     .expected = "{NAME: a number, ...}",
+     .with     = "scheme",
+     .of       = "explicit",
+     .help     = "short for subsystems.NAME.substeps"},
 };
 
 const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING_ROWS(macro_rows)};
@@ -47,6 +49,15 @@ static bool names_overlap(const yoke_cosimulation_def *c) {
   return is_overlap(&c->couplings);
 }
 
+/* Do subsystems take several steps in a macro step? */
+static bool names_substeps(const yoke_model *model) {
+  for (int i = 0; i < model->n_parts; ++i) {
+    const yoke_setting_value *value = yoke_settings_find(&model->parts[i].given, YOKE_SUBSYSTEM_PATH, "substeps");
+    if (value != NULL && value->number[0] > 1.0) return true;
+  }
+  return false;
+}
+
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
@@ -66,13 +77,13 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   bool                      has_order  = yoke_settings_find(&c->given, yoke_scheme_rows.path, "order") != NULL;
   for (int i = 0; i < yoke_order_rows.n; ++i)
     has_order = has_order || yoke_settings_find(&c->given, yoke_order_rows.path, yoke_order_rows.rows[i].key) != NULL;
-  s->names_jacobian = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
-  out->relaxation   = relaxation != NULL ? relaxation->number[0] : 0.0;
-  out->has_scheme   = s->scheme[0] != '\0';
-  out->has_overlap  = names_overlap(c);
-  if (!out->has_scheme) /* halos and predictors by accelerations are explicit */
-    snprintf(s->scheme, sizeof s->scheme, "%s",
-             out->has_overlap || yoke_predictor_is_motion(s->predictor) ? "explicit" : yoke_scheme_at(0)->traits.name);
+  s->names_jacobian      = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
+  out->relaxation        = relaxation != NULL ? relaxation->number[0] : 0.0;
+  out->has_scheme        = s->scheme[0] != '\0';
+  out->has_overlap       = names_overlap(c);
+  const bool is_explicit = out->has_overlap || yoke_predictor_is_motion(s->predictor) || names_substeps(model);
+  if (!out->has_scheme) /* halos, predictors by accelerations and substeps are explicit */
+    snprintf(s->scheme, sizeof s->scheme, "%s", is_explicit ? "explicit" : yoke_scheme_at(0)->traits.name);
   if (s->order < 0 && !has_order && c->has_step) s->order = 1; /* not given */
   out->order = s->order;
   if (s->order < 0) s->order = out->control.order_max;

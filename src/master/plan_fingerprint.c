@@ -40,7 +40,7 @@ static void put_foreign(const yoke_foreign_part *part, yoke_pack *out) {
 static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
   const yoke_plan_part    *part = &plan->parts[p];
   object_list              list = {.out = out, .part = part->name};
-  const yoke_own_jacobian *own  = plan->scheme.own_jacobian;
+  const yoke_own_settings *own  = plan->scheme.own;
   char                     path[200];
   yoke_fingerprint_text(out, part->name, "the name of subsystem %d", p + 1);
   snprintf(path, sizeof path, YOKE_SUBSYSTEM_PATH ".%s", part->name);

@@ -21,13 +21,29 @@ static yoke_status set_subsystems(const plan_builder *b) {
   bool              is_given = false;
   for (int i = 0; i < m->n_parts; ++i) is_given = is_given || m->parts[i].given.n > 0;
   if (!is_given) return YOKE_OK;
-  yoke_own_jacobian *own       = yoke_arena_take(&b->plan->arena, (size_t)m->n_parts, sizeof *own);
-  b->plan->scheme.own_jacobian = own;
+  yoke_own_settings *own = yoke_arena_take(&b->plan->arena, (size_t)m->n_parts, sizeof *own);
+  b->plan->scheme.own    = own;
   if (own == NULL) return plan_no_memory(b);
   for (int i = 0; i < m->n_parts; ++i) {
-    own[i].is_given = yoke_settings_find(&m->parts[i].given, YOKE_SUBSYSTEM_PATH, "jacobian") != NULL;
+    own[i].has_jacobian = yoke_settings_find(&m->parts[i].given, YOKE_SUBSYSTEM_PATH, "jacobian") != NULL;
     yoke_setting_start(&yoke_subsystem_rows, &own[i]);
     yoke_setting_fill(&yoke_subsystem_rows, YOKE_SUBSYSTEM_PATH, &m->parts[i].given, &own[i]);
+  }
+  return YOKE_OK;
+}
+
+/* Steps of a subsystem inside of macro steps are for fixed ones: errors of exchanges inside are not estimated. */
+static yoke_status check_substeps(const plan_builder *b) {
+  yoke_plan *plan = b->plan;
+  for (int i = 0; plan->scheme.own != NULL && i < b->model->n_parts; ++i) {
+    const int n = plan->scheme.own[i].substeps;
+    if (n == 1) continue;
+    if (plan->step.is_controlled)
+      return yoke_fail(b->ctx, YOKE_E_MODEL,
+                       "cosimulation.subsystems.%s.substeps: found %d, but step control does not estimate errors "
+                       "inside of a macro step; give a fixed cosimulation.step, or leave out the substeps",
+                       b->model->parts[i].name, n);
+    plan->scheme.monitor = false;
   }
   return YOKE_OK;
 }
@@ -51,7 +67,8 @@ yoke_status plan_read_settings(plan_builder *b) {
                      b->macro.step);
   }
   limit_step(b);
-  return set_subsystems(b);
+  YOKE_TRY(set_subsystems(b));
+  return check_substeps(b);
 }
 
 /* What was given for one coupling beside what was given for all: below its own name, else below the chain it cuts. NULL: nothing. */

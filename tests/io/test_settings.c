@@ -192,7 +192,7 @@ static void keys_and_words_that_nothing_could_read_are_refused(void **state) {
     const char *settings, *message;
   } cases[] = {{"energy: correct", "key 'cosimulation.energy': found 'correct', expected one of: monitor, off"},
                {"energy_cap: 1", "key 'cosimulation.energy_cap': found a key that is refused"},
-               {"substeps: {p: 10}", "key 'cosimulation.substeps': found a key that is refused"},
+               {"substeps: {pp: 10}", "key 'cosimulation.subsystems.pp': found the name of no subsystem"},
                {"jacobian: directional", "key 'cosimulation.jacobian': found 'directional'"},
                {"subsystems: {p: {jacobian: broyden}}",
                 "key 'cosimulation.subsystems.p.jacobian': found 'broyden', expected one of: tangent, "

@@ -697,7 +697,7 @@ static void settings_have_the_defaults_of_the_manual(void **state) {
   assert_int_equal(s.predictor, YOKE_PREDICTOR_EXTRAPOLATION);
   assert_int_equal(s.jacobian, YOKE_JACOBIAN_TANGENT);
   assert_false(s.names_jacobian);
-  assert_null(s.own_jacobian);
+  assert_null(s.own);
   assert_int_equal(s.renewal, YOKE_RENEWAL_SLOW);
   assert_true(s.final_update);
   assert_int_equal(s.max_iterations, 10);
