@@ -9,8 +9,22 @@ static double row_force(const yoke_force_element *el, int i, double x, double v,
   return el->stiffness[i] * x + el->damping[i] * v;
 }
 
+static void apply_rod(const yoke_force_element *el, const yoke_pose *poses, double *wrench) {
+  const int *node = el->link.node;
+  double     f[12];
+  yoke_rod_element_force(el->rod, &poses[node[0]], &poses[node[1]], f);
+  for (int k = 0; k < 6; ++k) {
+    wrench[6 * node[0] + k] += f[k];
+    wrench[6 * node[1] + k] += f[6 + k];
+  }
+}
+
 void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *poses, double t, double *wrench) {
   yoke_link_state state;
+  if (el->rod != NULL) {
+    apply_rod(el, poses, wrench);
+    return;
+  }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double       grad[12], F_x, F_v;
@@ -27,6 +41,10 @@ void yoke_force_element_apply(const yoke_force_element *el, const yoke_pose *pos
 void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *poses, double t, double f[12],
                                  double K[144], double D[144]) {
   yoke_link_state state;
+  if (el->rod != NULL) {
+    yoke_rod_element_jacobian(el->rod, &poses[el->link.node[0]], &poses[el->link.node[1]], f, K, D);
+    return;
+  }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   memset(f, 0, 12 * sizeof *f);
   memset(K, 0, 144 * sizeof *K);
@@ -58,6 +76,10 @@ static double elastic_force(const yoke_law *law, double x, double t) {
 void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *poses, double t, double *potential,
                                double *power_dissipated) {
   yoke_link_state state;
+  if (el->rod != NULL) {
+    yoke_rod_element_energy(el->rod, &poses[el->link.node[0]], &poses[el->link.node[1]], potential, power_dissipated);
+    return;
+  }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double       grad[12], F_x, F_v;
@@ -77,6 +99,10 @@ void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *po
 void yoke_force_element_output(const yoke_force_element *el, const yoke_pose *poses, double t, double *force,
                                double *deflection) {
   yoke_link_state state;
+  if (el->rod != NULL) {
+    yoke_rod_element_output(el->rod, &poses[el->link.node[0]], &poses[el->link.node[1]], force, deflection);
+    return;
+  }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
     double grad[12], F_x, F_v;
@@ -86,6 +112,7 @@ void yoke_force_element_output(const yoke_force_element *el, const yoke_pose *po
 }
 
 bool yoke_force_element_is_linear(const yoke_force_element *el) {
+  if (el->rod != NULL) return false;
   for (int i = 0; i < el->n; ++i) {
     if (el->row[i].kind != YOKE_ROW_STRETCH && el->row[i].kind != YOKE_ROW_POINT) return false;
   }

@@ -1,21 +1,24 @@
 /* Force elements between two frames: springs, torsion springs, bushings and flexible joints. Each is a list of joint rows
  * (joint_rows.h) whose value x = s - offset is resisted by a force:
- *   generalised force = -F(x, x', t) grad,   F from a law, or F = c x + d x'. */
+ *   generalised force = -F(x, x', t) grad,   F from a law, or F = c x + d x'.
+ * An element of a rod (rod_element.h) between the two bodies themselves has no rows, but six forces and strains. */
 #ifndef YOKE_FRAMES_FORCE_ELEMENTS_H
 #define YOKE_FRAMES_FORCE_ELEMENTS_H
 
 #include "frames/joint_rows.h"
 #include "frames/law.h"
+#include "frames/rod_element.h"
 
 typedef struct yoke_force_element {
   yoke_link       link;
   int             connection; /* number that its owner knows it by */
-  int             n;          /* rows, <= 6 */
+  int             n;          /* rows, <= 6; of an element of a rod its forces, 6 */
   yoke_row        row[6];
   double          offset[6];                /* free length or angle */
   double          stiffness[6], damping[6]; /* used when law is NULL */
   const yoke_law *law;                      /* kept; NULL: linear */
   yoke_law_room  *room; /* of a law that reads further numbers, filled by who evaluates it; NULL: it reads none */
+  const yoke_rod_element *rod; /* kept; NULL: rows */
 } yoke_force_element;
 
 /* wrench [n_nodes, 6] += force and moment on the bodies, inertial axes. */

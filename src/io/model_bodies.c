@@ -374,12 +374,14 @@ static bool read_values(reader *r, scope *s, const yoke_yaml_node *node, yoke_bo
 
 /* A body with mistakes is kept under its name, so that connections to it are not reported as well. */
 static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
-  const char *names[MODEL_COUNT(body_keys)];
+  const char *names[MODEL_COUNT(body_keys) + 1];
   for (int k = 0; k < MODEL_COUNT(body_keys); ++k) names[k] = yoke_body_kind_name((yoke_body_kind)k);
+  names[MODEL_COUNT(body_keys)]   = "cosserat-rod";
   const yoke_yaml_node *kind_node = yoke_yaml_find(node, "kind");
-  const int             kind = kind_node == NULL ? -1 : model_word(r, kind_node, "kind", names, MODEL_COUNT(body_keys));
+  const int             kind = kind_node == NULL ? -1 : model_word(r, kind_node, "kind", names, MODEL_COUNT(names));
   if (kind_node == NULL)
-    model_mistake(r, node, "kind", "found nothing, expected rigid, planar, particle, mass1d or chain");
+    model_mistake(r, node, "kind", "found nothing, expected rigid, planar, particle, mass1d, chain or cosserat-rod");
+  if (kind == MODEL_COUNT(body_keys)) return model_read_rod(r, s, key, node, counted);
   bool good = kind >= 0 && model_check_keys(r, node, body_keys[kind].list, body_keys[kind].n);
 
   yoke_model *m = r->model;

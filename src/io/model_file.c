@@ -48,6 +48,7 @@ static void check_unused_overrides(reader *r) {
 static void read_sections(reader *r) {
   const yoke_frame ground = {.body = YOKE_GROUND, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   if (model_add_frame(r, r->root, "ground", &ground) < 0 || !model_open_scopes(r)) return;
+  model_read_gravity(r);
   for (int k = 0; k < r->n_scopes; ++k) model_read_bodies(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_subsystems(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_frames(r, r->scopes[k]);
@@ -86,7 +87,7 @@ static bool read_tree(reader *r, const yoke_yaml_node *tree, const char *path, c
 static void reader_clear(reader *r) {
   yoke_names *const tables[] = {&r->body_names,  &r->frame_names,    &r->connection_names, &r->load_names,
                                 &r->event_names, &r->variable_names, &r->output_names,     &r->reference_names,
-                                &r->input_names, &r->foreign_names};
+                                &r->input_names, &r->foreign_names,  &r->rod_names};
   for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
   model_close_scopes(r);
   yoke_arena_free(&r->scratch);

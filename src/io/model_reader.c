@@ -314,6 +314,7 @@ bool model_is_free(reader *r, const yoke_yaml_node *key, const char *name) {
     const yoke_names *names;
     const char       *what;
   } list[] = {{&r->body_names, "a body"},
+              {&r->rod_names, "a body"},
               {&r->connection_names, "a connection"},
               {&r->foreign_names, "a subsystem"},
               {&r->input_names, "an input"}};

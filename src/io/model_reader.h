@@ -75,6 +75,8 @@ typedef struct reader {
   size_t                capacity_scopes;
   scope               **scopes; /* [0] is the model itself */
   yoke_names            body_names, frame_names, connection_names, load_names, event_names, input_names, foreign_names;
+  yoke_names            rod_names;
+  size_t                capacity_rods;
   size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
   int    parameter_depth;
   parameter *active[64];                    /* parameters being evaluated, outermost first */
@@ -245,6 +247,7 @@ bool             model_open_scopes(reader *r);
 void model_read_bodies(reader *r, scope *s);
 void model_read_frames(reader *r, scope *s);
 bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chain **out);
+bool model_read_rod(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted);
 void model_read_inputs(reader *r, scope *s);
 void model_read_subsystems(reader *r, scope *s); /* all but their inputs, which read outputs */
 void model_read_subsystem_inputs(reader *r, scope *s);
@@ -253,6 +256,7 @@ void model_read_laws(reader *r, scope *s); /* of connections, when all of them h
 void model_read_loads(reader *r, scope *s);
 void model_read_events(reader *r, scope *s);
 void model_read_outputs(reader *r);
+void model_read_gravity(reader *r); /* before bodies, which may hang */
 void model_read_settings(reader *r);
 void model_read_split(reader *r);
 void model_read_cosimulation(reader *r);

@@ -50,6 +50,13 @@ static bool assign_body(reader *r, const yoke_yaml_node *at, assignment *a, int 
   return true;
 }
 
+static bool assign_rod(reader *r, const yoke_yaml_node *at, assignment *a, const yoke_rod *rod) {
+  for (int k = 0; k < rod->n_bodies; ++k) {
+    if (!assign_body(r, at, a, rod->first_body + k)) return false;
+  }
+  return true;
+}
+
 static bool assign_piece(reader *r, const yoke_yaml_node *at, assignment *a, int body, long first, long last) {
   yoke_model      *m    = r->model;
   yoke_split_part *part = &m->parts[m->n_parts - 1];
@@ -127,7 +134,8 @@ static bool assign_entry(reader *r, const scope *s, const yoke_yaml_node *node, 
   char        name[NAME_SIZE];
   if (dots != NULL) return assign_range(r, s, node, a, node->text, bracket, dots);
   if (!model_fold_name(r, s, node, NULL, node->text, name, sizeof name)) return false;
-  const int body = model_find(s, &r->body_names, name);
+  const int body = model_find(s, &r->body_names, name), rod = model_find(s, &r->rod_names, name);
+  if (rod >= 0) return assign_rod(r, node, a, &r->model->rods[rod]);
   return body >= 0 ? assign_body(r, node, a, body) : assign_pattern(r, node, a, name);
 }
 

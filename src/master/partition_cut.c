@@ -135,7 +135,7 @@ void cut_visit_bonds(const yoke_model *model, cut_bond visit, void *user) {
   for (int i = 0; i < model->n_connections; ++i) {
     const yoke_connection *c = &model->connections[i];
     const yoke_frame      *a = &model->frames[c->frame[0]], *b = &model->frames[c->frame[1]];
-    if ((is_rigid(c) || c->formula != NULL) && a->body >= 0 && b->body >= 0)
+    if ((is_rigid(c) || c->formula != NULL || c->kind == YOKE_CONNECTION_ROD_ELEMENT) && a->body >= 0 && b->body >= 0)
       visit(user, a->body, a->mass, b->body, b->mass);
     int body = a->body >= 0 ? a->body : b->body, mass = a->body >= 0 ? a->mass : b->mass;
     visit_expression(model, c->formula, &body, &mass, visit, user);

@@ -87,6 +87,12 @@ static yoke_status add_coupling(plan_builder *b, int c, const int part[2]) {
                      "one subsystem",
                      connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
   }
+  if (connection->kind == YOKE_CONNECTION_ROD_ELEMENT) {
+    return yoke_fail(b->ctx, YOKE_E_MODEL,
+                     "'%s' lies between subsystems '%s' and '%s': keep all nodes of a rod in one subsystem, the split "
+                     "names the rod itself",
+                     connection->name, plan_part_name(b, part[0]), plan_part_name(b, part[1]));
+  }
   yoke_plan_coupling k = {.connection = c, .chain = -1, .element = -1};
   yoke_connection    filled;
   plan_compile_connection(model, c, &filled, &k.element_law);

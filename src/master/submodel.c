@@ -165,6 +165,7 @@ int yoke_submodel_add_connection(yoke_submodel *s, const yoke_connection *connec
   yoke_law_copy(&s->model->arena, &connection->law, &own->law);
   own->motion  = yoke_expression_retain(connection->motion);
   own->formula = yoke_expression_retain(connection->formula);
+  if (connection->rod != NULL) own->rod = yoke_arena_copy(&s->model->arena, connection->rod, 1, sizeof *own->rod);
   return s->model->arena.has_failed ? -1 : i;
 }
 

@@ -69,6 +69,10 @@ void yoke_force_element_compile(const yoke_model *model, int c, const int node[2
     el->n = 6;
     for (int i = 0; i < 6; ++i) el->row[i] = (yoke_row){i < 3 ? YOKE_ROW_ALONG : YOKE_ROW_ROTATION, i % 3, i % 3};
     break;
+  case YOKE_CONNECTION_ROD_ELEMENT:
+    el->n   = 6;
+    el->rod = connection->rod;
+    break;
   default: /* flexible joint */
     el->n = yoke_joint_rows(connection->kind, el->row);
     if (connection->kind == YOKE_CONNECTION_DISTANCE) {

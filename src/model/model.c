@@ -92,6 +92,7 @@ void yoke_model_destroy(yoke_model **model) {
   free(m->references);
   free(m->inputs);
   free(m->foreigns);
+  free(m->rods);
   free(m->cosimulation.own);
   free(m->name);
   free(m->text);
@@ -152,6 +153,7 @@ static const char *const connection_words[] = {
     [YOKE_CONNECTION_SPRING_DAMPER]  = "spring-damper",
     [YOKE_CONNECTION_TORSION_SPRING] = "torsion-spring",
     [YOKE_CONNECTION_BUSHING]        = "bushing",
+    [YOKE_CONNECTION_ROD_ELEMENT]    = "rod-element",
 };
 
 enum { N_CONNECTION_KINDS = sizeof connection_words / sizeof connection_words[0] };
@@ -246,7 +248,7 @@ int yoke_connection_n_rows(const yoke_connection *connection) {
       [YOKE_CONNECTION_CYLINDRICAL] = 4, [YOKE_CONNECTION_TRANSLATIONAL] = 5, [YOKE_CONNECTION_PLANAR] = 3,
       [YOKE_CONNECTION_INLINE] = 2,      [YOKE_CONNECTION_ORIENTATION] = 3,   [YOKE_CONNECTION_FIXED] = 6,
       [YOKE_CONNECTION_DISTANCE] = 1,    [YOKE_CONNECTION_SPRING_DAMPER] = 1, [YOKE_CONNECTION_TORSION_SPRING] = 1,
-      [YOKE_CONNECTION_BUSHING] = 6,
+      [YOKE_CONNECTION_BUSHING] = 6,     [YOKE_CONNECTION_ROD_ELEMENT] = 6,
   };
   return rows[connection->kind] + (connection->motion != NULL ? 1 : 0);
 }
@@ -280,6 +282,14 @@ bool yoke_variable_is_between(const yoke_variable *variable) {
 
 bool yoke_variable_is_of_frame(const yoke_variable *variable) {
   return variable->kind == YOKE_VARIABLE_FRAME || variable->kind == YOKE_VARIABLE_FRAME_ACCELERATION;
+}
+
+const yoke_rod *yoke_model_rod_of(const yoke_model *model, int body) {
+  for (int i = 0; i < model->n_rods; ++i) {
+    const yoke_rod *rod = &model->rods[i];
+    if (body >= rod->first_body && body < rod->first_body + rod->n_bodies) return rod;
+  }
+  return NULL;
 }
 
 int yoke_model_n_port_bodies(const yoke_model *model) {

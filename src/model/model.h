@@ -13,6 +13,7 @@
 #include "base/setting.h"
 #include "frames/law.h"
 #include "frames/port_shape.h"
+#include "frames/rod_element.h"
 #include <yoke/context.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -115,7 +116,8 @@ typedef enum yoke_connection_kind {
   /* Force elements */
   YOKE_CONNECTION_SPRING_DAMPER,  /* along the line of the two origins; between 1-D masses along x, signed */
   YOKE_CONNECTION_TORSION_SPRING, /* relative angle about z (of frame 1); planar: angle2 - angle1 */
-  YOKE_CONNECTION_BUSHING         /* three translations, three rotations, in the axes of frame 1 */
+  YOKE_CONNECTION_BUSHING,        /* three translations, three rotations, in the axes of frame 1 */
+  YOKE_CONNECTION_ROD_ELEMENT     /* between neighbouring nodes of a rod; of rods only (rod.h) */
 } yoke_connection_kind;
 
 typedef struct yoke_connection {
@@ -133,14 +135,22 @@ typedef struct yoke_connection {
       *formula; /* instead of the law: a force that reads the model, an expression of its variables. NULL: none */
   /* Prescribed joint coordinate: revolute and cylindrical (angle about z of frame 1), translational (distance along z):
    * coordinate = motion(t), variable 0 is t. NULL: free. */
-  yoke_expression *motion;
-  double           initial; /* starting joint coordinate given by the user ... */
-  double           initial_rate;
-  bool             has_initial, has_initial_rate; /* ... used by the assembly */
+  yoke_expression  *motion;
+  double            initial; /* starting joint coordinate given by the user ... */
+  double            initial_rate;
+  bool              has_initial, has_initial_rate; /* ... used by the assembly */
   /* Of a submodel only, at a ghost: multipliers are those of carried rows of end `carrier`, 1 or 2 (joint_rows.h); 0: of its own rows. */
-  int              carrier;
-  bool             is_copy; /* of a submodel only: another subsystem counts its energy */
+  int               carrier;
+  bool              is_copy; /* of a submodel only: another subsystem counts its energy */
+  yoke_rod_element *rod;     /* YOKE_CONNECTION_ROD_ELEMENT only */
 } yoke_connection;
+
+/* A rod: rigid bodies in a row, its nodes, with an element between neighbours (rod.h). */
+typedef struct yoke_rod {
+  char *name;
+  int   first_body, n_bodies;
+  int   first_element; /* connection; there are n_bodies - 1 */
+} yoke_rod;
 
 /* Variables of expressions of loads, events and formulas of force elements: number 0 is t, number k > 0 is `variables[k - 1]`, a function of (q, v),
  * of the inputs u, or of all forces. */
@@ -332,7 +342,7 @@ typedef struct yoke_model {
   double                 t_start, t_end;
   bool                   assemble; /* bodies may be moved far to close the joints */
   int                    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
-  int                    n_user_outputs, n_references, n_inputs, n_foreigns;
+  int                    n_user_outputs, n_references, n_inputs, n_foreigns, n_rods;
   yoke_body             *bodies;
   yoke_frame            *frames;
   yoke_connection       *connections;
@@ -345,6 +355,7 @@ typedef struct yoke_model {
   yoke_output_reference *references;
   yoke_model_input      *inputs;
   yoke_foreign          *foreigns;
+  yoke_rod              *rods;
   yoke_solver_def        solver;
   yoke_output_def        output;
   int                    energy; /* -1 default, 0 off, 1 monitor */
@@ -359,6 +370,9 @@ yoke_model       *yoke_model_reading(const yoke_model *model, const yoke_variabl
 
 /* Bodies that are none of the model's own: the last ones stand in for ports of foreign subsystems. */
 int yoke_model_n_port_bodies(const yoke_model *model);
+
+/* The rod that a body is a node of; NULL: none. */
+const yoke_rod *yoke_model_rod_of(const yoke_model *model, int body);
 
 /* Index of the body or connection with this name, or -1 (ground is YOKE_GROUND = -1 as well). */
 int yoke_model_find_body(const yoke_model *model, const char *name);

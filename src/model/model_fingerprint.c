@@ -98,6 +98,14 @@ static uint64_t sum_of_connection(const yoke_model *model, const yoke_connection
   sum = yoke_law_checksum(sum, &c->law);
   add_expression(&sum, c->motion);
   add_formula(&sum, model, c->formula);
+  if (c->rod != NULL) {
+    add_int(&sum, c->rod->owner);
+    add_doubles(&sum, 6, c->rod->stiffness);
+    add_doubles(&sum, 6, c->rod->damping);
+    add_doubles(&sum, 6, c->rod->natural);
+    add_double(&sum, c->rod->edge);
+    add_double(&sum, c->rod->bend);
+  }
   return sum;
 }
 
