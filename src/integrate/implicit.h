@@ -89,6 +89,16 @@ static inline double *yoke_carve(char *base, size_t *at, size_t count) {
 /* Are all n values finite? */
 bool yoke_all_finite(int n, const double *x);
 
+/* out [n]: cubic at s in [0, 1] of a step h, from values and rates at both ends. */
+static inline void yoke_hermite(int n, double h, double s, const double *x0, const double *rate0, const double *x1,
+                                const double *rate1, double *out) {
+  const double r = 1.0 - s;
+  for (int i = 0; i < n; ++i) {
+    const double rise = x1[i] - x0[i];
+    out[i]            = r * x0[i] + s * x1[i] + s * r * (r * (h * rate0[i] - rise) - s * (h * rate1[i] - rise));
+  }
+}
+
 /* How far may a step go? h is shortened to the time left; when a little more than h is left (less than 1.1 h) the step
  * takes all of it, and when less than 2 h is left it takes half of it, so that no tiny step remains. `*is_last`: the
  * step ends at t_limit exactly. Fixed steps are only ever shortened, or stretched over a rest below 1e-9 h. */

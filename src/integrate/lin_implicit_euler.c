@@ -250,13 +250,9 @@ static void euler_interpolate(const yoke_integrator *integrator, const yoke_inte
                               double *q, double *v) {
   const yoke_equations *e     = integrator->equations;
   const euler_parts     parts = parts_of(integrator, state);
-  const double         *q1 = yoke_integrator_q(integrator, state), *v1 = yoke_integrator_v(integrator, state);
+  const double         *v1    = yoke_integrator_v(integrator, state);
   const double          h = state->t - state->t_prev, s = (t - state->t_prev) / h, r = 1.0 - s;
-  for (int i = 0; i < e->nq; ++i) {
-    const double rise = q1[i] - parts.q_prev[i];
-    q[i]              = r * parts.q_prev[i] + s * q1[i] +
-           s * r * (r * (h * parts.qdot_prev[i] - rise) - s * (h * parts.qdot[i] - rise));
-  }
+  yoke_hermite(e->nq, h, s, parts.q_prev, parts.qdot_prev, yoke_integrator_q(integrator, state), parts.qdot, q);
   for (int i = 0; i < e->nv; ++i) v[i] = r * parts.v_prev[i] + s * v1[i];
 }
 

@@ -379,8 +379,8 @@ static void invariant_7_controlled_macro_steps_allocate_nothing(void **state) {
 
 static void invariant_7_macro_steps_with_every_solver_allocate_nothing(void **state) {
   (void)state;
-  static const char *const solvers[] = {"dopri5", "dop853", "abm",      "semi-euler",
-                                        "radau5", "bdf",    "genalpha", "lin-implicit-euler"};
+  static const char *const solvers[] = {
+      "dopri5", "dop853", "abm", "semi-euler", "radau5", "bdf", "genalpha", "lin-implicit-euler", "newmark-al"};
   for (size_t k = 0; k < sizeof solvers / sizeof solvers[0]; ++k) {
     char sets[COSIM_TEXT];
     snprintf(sets, sizeof sets, "solvers.default.kind=%s;solvers.default.step=1e-4;cosimulation.scheme=implicit",

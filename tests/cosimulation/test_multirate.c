@@ -362,6 +362,22 @@ static void the_contract_of_subsystems_is_kept(void **state) {
   cosim_close(&c);
 }
 
+/* Schneider, Burger, Arnold, Simeon, section 4.5. */
+static void a_long_fixed_step_is_one_step_per_substep(void **state) {
+  (void)state;
+  static const int n[] = {1, 3};
+  for (int k = 0; k < 2; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets,
+             "cosimulation.substeps={A: %d, B: %d, C: %d};solvers.default.kind=lin-implicit-euler;"
+             "solvers.default.step=1",
+             n[k], n[k], n[k]);
+    cosim c = cosim_done(masses, sets, 0.04);
+    assert_int_equal(c.summary.counters.steps, 3 * n[k] * 10);
+    cosim_close(&c);
+  }
+}
+
 static void what_does_not_go_with_substeps_is_refused_with_a_remedy(void **state) {
   (void)state;
   static const struct {
@@ -404,6 +420,7 @@ int main(void) {
       cmocka_unit_test(outputs_inside_of_macro_steps_are_those_of_substeps),
       cmocka_unit_test(events_of_a_fast_one_end_the_macro_step),
       cmocka_unit_test(the_contract_of_subsystems_is_kept),
+      cmocka_unit_test(a_long_fixed_step_is_one_step_per_substep),
       cmocka_unit_test(what_does_not_go_with_substeps_is_refused_with_a_remedy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
