@@ -5,6 +5,11 @@ JOBS    := $(shell nproc)
 # The library uses BLAS on one thread; this saves starting the others, which look for work for some milliseconds.
 export OPENBLAS_NUM_THREADS := 1
 PREFIX  ?= /usr/local
+# Where things are built: the source tree may be read-only, and need not be under git. Other builds lie beside it (BUILD_DIR-asan, ...).
+BUILD_DIR ?= build
+export YOKE_BUILD := $(abspath $(BUILD_DIR))
+# What `make demo` draws stays here, or in BUILD_DIR if that is elsewhere.
+DEMO_DIR ?= $(if $(filter build,$(BUILD_DIR)),.,$(BUILD_DIR))
 FUZZ_SECONDS ?= 60
 SOAK_MINUTES ?= 10
 
@@ -15,17 +20,18 @@ SOURCES = find include src cli tests bench -name '*.[ch]' | LC_ALL=C sort
 
 help:
 	@echo "make demo     build the program; a pendulum cut in two, coupled naively and well, with pictures"
-	@echo "make build    build/yoke, build/libyoke.so and build/libyoke.a"
+	@echo "make build    $(BUILD_DIR)/yoke, $(BUILD_DIR)/libyoke.so and $(BUILD_DIR)/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
 	@echo "make test     all tests, plain and with sanitizers"
 	@echo "make test-quick  all tests of the release build"
 	@echo "make bench    benchmarks: accuracy beside time"
 	@echo "make verify   clang-tidy, valgrind, thread sanitizer, minimal build, long tests"
-	@echo "make figures  the pictures of docs/stability.md, into build/figures"
+	@echo "make figures  the pictures of docs/stability.md, into $(BUILD_DIR)/figures"
 	@echo "make fuzz     mutated model files for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make soak     all examples again and again for SOAK_MINUTES ($(SOAK_MINUTES))"
 	@echo "make format   clang-format on every file"
 	@echo "make clean    remove what was built"
+	@echo "BUILD_DIR=FOLDER builds there instead of in build: the source tree may be read-only."
 	@echo "All but help, uninstall and clean first install the Debian packages that are missing (scripts/setup)."
 
 setup:
@@ -38,11 +44,11 @@ setup-all:
 	@scripts/setup all
 
 build: setup
-	@cmake --preset program >/dev/null
-	@cmake --build build -j $(JOBS)
+	@cmake --preset program -B "$(YOKE_BUILD)" >/dev/null
+	@cmake --build "$(YOKE_BUILD)" -j $(JOBS)
 
 demo: build
-	@scripts/demo build/yoke
+	@here="$$PWD"; cd "$(DEMO_DIR)"; "$$here/scripts/demo" "$(if $(filter .,$(DEMO_DIR)),$(BUILD_DIR)/yoke,$(YOKE_BUILD)/yoke)"
 
 # Release and sanitizers; the last line is the summary of all suites.
 test: setup-test check-format
@@ -58,7 +64,7 @@ verify: setup-all tidy
 	@scripts/test minimal tsan
 	@scripts/valgrind
 
-# BENCH="--quick", BENCH="--against main", ...: bench/run says what there is.
+# BENCH="--quick", BENCH="--against main", ...: bench/run says what there is. It keeps figures in the source tree, and builds there.
 bench: setup-test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
@@ -66,7 +72,7 @@ bench: setup-test
 
 # The pictures of docs/stability.md.
 figures: build
-	@scripts/figures build/figures
+	@YOKE_PROGRAM="$(YOKE_BUILD)/yoke" scripts/figures "$(YOKE_BUILD)/figures"
 
 fuzz: setup-all
 	@scripts/fuzz $(FUZZ_SECONDS)
@@ -75,7 +81,7 @@ soak: build
 	@scripts/soak $(SOAK_MINUTES)
 
 install: build
-	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" cmake --install "$(YOKE_BUILD)" --prefix "$(PREFIX)"
 
 uninstall:
 	@DESTDIR="$(DESTDIR)" scripts/uninstall "$(PREFIX)"
@@ -87,7 +93,7 @@ check-format: setup-test
 	@$(SOURCES) | xargs clang-format --dry-run --Werror
 
 tidy: setup-all build
-	@find src cli -name '*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build 2>&1 | { grep -v 'warnings\? generated' || true; }
+	@find src cli -name '*.c' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p "$(YOKE_BUILD)" 2>&1 | { grep -v 'warnings\? generated' || true; }
 
 clean:
-	@rm -rf build build-*
+	@rm -rf "$(YOKE_BUILD)" "$(YOKE_BUILD)"-*
