@@ -26,7 +26,9 @@ void yoke_ticks_linear(double from, double to, int n_wanted, yoke_ticks *out) {
     if (!is_major && out->n_minor < YOKE_TICKS_MAX) out->minor[out->n_minor++] = value;
   }
   const double largest = fmax(fabs(from), fabs(to));
-  if (largest < 1e5 && step >= 1e-4) out->decimals = step >= 1.0 ? 0 : (int)ceil(-log10(step) - 1e-9);
+  if (largest >= 1e5 || step < 1e-4) out->power = (int)floor(log10(largest) + 1e-9);
+  const double decimals = ceil(out->power - log10(step) - 1e-9);
+  out->decimals         = decimals > 0.0 ? (int)fmin(decimals, 15.0) : 0;
 }
 
 void yoke_ticks_log(double from, double to, int n_wanted, yoke_ticks *out) {
@@ -65,10 +67,12 @@ void yoke_tick_label(const yoke_ticks *ticks, double value, char text[YOKE_TICK_
       yoke_short_number(value, 6, text, YOKE_TICK_TEXT);
     }
   } else if (ticks->decimals >= 0) {
-    snprintf(text, YOKE_TICK_TEXT, "%.*f", ticks->decimals, value == 0.0 ? 0.0 : value);
+    const double shown = value == 0.0 ? 0.0 : value / pow(10.0, ticks->power);
+    int n = snprintf(text, YOKE_TICK_TEXT, "%.*f", ticks->power != 0 && value == 0.0 ? 0 : ticks->decimals, shown);
     for (char *c = text; *c != '\0'; ++c) {
       if (strchr("-0123456789.", *c) == NULL) *c = '.';
     }
+    if (ticks->power != 0 && value != 0.0) snprintf(text + n, YOKE_TICK_TEXT - (size_t)n, "e%d", ticks->power);
   } else {
     yoke_short_number(value == 0.0 ? 0.0 : value, 6, text, YOKE_TICK_TEXT);
   }

@@ -11,7 +11,8 @@ typedef struct yoke_ticks {
   int    n_major, n_minor;
   double major[YOKE_TICKS_MAX], minor[YOKE_TICKS_MAX];
   bool   is_log;
-  int    decimals; /* of the labels of a linear axis; -1: as %g (logarithmic: as powers of ten) */
+  int    decimals; /* of the labels of a linear axis; -1: logarithmic, as powers of ten, or no axis at all */
+  int    power;    /* of ten, in every label of a linear axis: 0.5e-4, 1.0e-4; 0: none */
 } yoke_ticks;
 
 /* Linear: steps of 1, 2 or 5 times a power of ten, about `n_wanted` intervals, minor marks between. from < to, finite. */

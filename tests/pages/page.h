@@ -7,9 +7,13 @@
  * - Of a fenced block of `sh`, lines that begin with `yoke` or `build/yoke` are run and print what they like; they end well, or
  *   with 1: results differ.
  * - `<!-- file NAME -->` writes the fenced block below it to NAME, `<!-- append NAME -->` behind what is there.
- * - `<!-- not run: REASON -->` leaves the block below it alone.
+ * - A fenced block of `yaml` is a model, or a part of one, that `yoke check` takes, with what a remark `<!-- check with`, lines of YAML
+ *   and `-->` above it adds.
+ * - `<!-- not run: REASON -->` leaves the block below it alone, and so does `<!-- checked by TEST: ... -->`.
+ * - `<!-- long: ... -->` runs the block below it only if YOKE_LONG_PAGES is set: `make verify` does.
+ * test_blocks.c sees to it that every block of every page is one of these.
  *
- * The program is build/yoke there and on the path; examples and tests are those of the tree. */
+ * The program is build/yoke there and on the path; examples, scripts and tests are those of the tree. */
 #ifndef YOKE_TESTS_PAGES_PAGE_H
 #define YOKE_TESTS_PAGES_PAGE_H
 
@@ -109,6 +113,38 @@ static inline void page_write(const fixture *f, const char *remark, const page_l
   assert_int_equal(fclose(file), 0);
 }
 
+/* `yoke check` takes the block that begins at line `i`, with the lines of the remark at `with` (-1: none). */
+static inline bool page_yaml_holds(const fixture *f, const char *name, const page_lines *page, int i, int with,
+                                   char *why) {
+  char      path[128];
+  const int at       = i;
+  bool      is_whole = false;
+  for (int k = i; k < page->n && strncmp(page->line[k], "```", 3) != 0; ++k) {
+    is_whole = is_whole || strncmp(page->line[k], "yoke:", 5) == 0;
+  }
+  FILE *file = fopen(in_folder(f, ".block.yaml", path), "w");
+  assert_non_null(file);
+  if (!is_whole) fputs("yoke: 1\nt_end: 1\n", file);
+  for (int k = with + 1; with >= 0 && strncmp(page->line[k], "-->", 3) != 0; ++k) fprintf(file, "%s\n", page->line[k]);
+  for (; i < page->n && strncmp(page->line[i], "```", 3) != 0; ++i) fprintf(file, "%s\n", page->line[i]);
+  assert_int_equal(fclose(file), 0);
+  if (page_run(f, "yoke check .block.yaml", 0) == 0) return true;
+  char *text = read_text(in_folder(f, ".printed", path));
+  snprintf(why, PAGE_WHY, "%s:%d: yoke check of this block says:\n%s", name, at, text);
+  free(text);
+  return false;
+}
+
+static inline bool page_remark_is(const char *remark, const char *kind) {
+  return strncmp(remark, "<!-- ", 5) == 0 && strncmp(remark + 5, kind, strlen(kind)) == 0;
+}
+
+/* Is the block below this remark left alone? */
+static inline bool page_is_skipped(const char *remark) {
+  return page_remark_is(remark, "not run:") || page_remark_is(remark, "checked by ") ||
+         (page_remark_is(remark, "long:") && getenv("YOKE_LONG_PAGES") == NULL);
+}
+
 /* Runs the command of line `at`, of which lines up to `end` show what it prints; false, and why: it does something else. `code` is
  * the exit code of the command before, and then of this one. */
 static inline bool page_command_holds(const fixture *f, const char *name, const page_lines *page, int at, int end,
@@ -141,25 +177,31 @@ static inline bool page_holds(const fixture *f, const char *name, char *why) {
   page_link(f, program(), "build/yoke");
   page_link(f, "examples", "examples");
   page_link(f, "tests", "tests");
+  page_link(f, "scripts", "scripts");
   char      *text = read_text(name);
   page_lines page;
   page_divide(text, &page);
   assert_true(page.n < PAGE_LINES);
   const char *remark = "";
   bool        fenced = false, shell = false, skipped = false, holds = true;
-  int         code = 0, n_commands = 0;
+  int         code = 0, n_commands = 0, remark_at = -1;
   for (int i = 0; i < page.n && holds; ++i) {
     const char *line = page.line[i];
     if (strncmp(line, "```", 3) == 0) {
       fenced  = !fenced;
       shell   = fenced && strcmp(line, "```sh") == 0;
-      skipped = fenced && strncmp(remark, "<!-- not run", 12) == 0;
-      if (fenced && (strncmp(remark, "<!-- file", 9) == 0 || strncmp(remark, "<!-- append", 11) == 0)) {
+      skipped = fenced && page_is_skipped(remark);
+      if (skipped) ++n_commands; /* elsewhere, or in `make verify` */
+      if (fenced && (page_remark_is(remark, "file ") || page_remark_is(remark, "append "))) {
         page_write(f, remark, &page, i + 1);
+      } else if (fenced && !skipped && strcmp(line, "```yaml") == 0) {
+        holds = page_yaml_holds(f, name, &page, i + 1, page_remark_is(remark, "check with") ? remark_at : -1, why);
+        ++n_commands;
       }
       remark = "";
     } else if (!fenced && strncmp(line, "<!--", 4) == 0) {
-      remark = line;
+      remark    = line;
+      remark_at = i;
     } else if (!skipped && page_command(line, fenced, shell) != NULL) {
       int end = i + 1;
       if (!shell) {
@@ -174,7 +216,7 @@ static inline bool page_holds(const fixture *f, const char *name, char *why) {
     }
   }
   free(text);
-  if (holds && n_commands == 0) holds = snprintf(why, PAGE_WHY, "%s shows no command", name) < 0;
+  if (holds && n_commands == 0) holds = snprintf(why, PAGE_WHY, "%s shows nothing that is run", name) < 0;
   return holds;
 }
 

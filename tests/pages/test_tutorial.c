@@ -6,34 +6,14 @@
 #include <cmocka.h>
 
 #include "../cli/program.h"
-#include "../plot/xml.h"
 #include "page.h"
+#include "pictures.h"
 
 #if defined(YOKE_WITH_HDF5) && defined(YOKE_WITH_METIS) /* it keeps results, and lets the program propose a split */
 static bool record = false;
 
 static void every_command_of_the_tutorial_does_what_it_shows(void **state) {
-  fixture *f = *state;
-  assert_page_holds(f, "docs/tutorial.md");
-
-  /* Its pictures: ![...](figures/tutorial-NAME.svg) was written by a command as tutorial-NAME.svg. */
-  static const char link[]     = "](figures/tutorial-";
-  char             *text       = read_text("docs/tutorial.md");
-  int               n_pictures = 0;
-  for (const char *c = text; (c = strstr(c, link)) != NULL; ++n_pictures) {
-    char name[64], path[128], stored[128], copy[300];
-    c += strlen("](figures/");
-    assert_int_equal(sscanf(c, "%63[^)]", name), 1);
-    snprintf(stored, sizeof stored, "docs/figures/%s", name);
-    char *svg = read_text(in_folder(f, name, path));
-    xml_expect_good(svg);
-    free(svg);
-    snprintf(copy, sizeof copy, "cp '%s' '%s'", path, stored);
-    if (record) assert_int_equal(system(copy), 0);
-    assert_int_equal(access(stored, R_OK), 0);
-  }
-  free(text);
-  assert_true(n_pictures > 0);
+  assert_pictures(*state, "docs/tutorial.md", "tutorial", 4, record);
 }
 #endif
 
@@ -57,7 +37,8 @@ static void a_page_that_shows_something_else_is_found(void **state) {
   assert_fails(*state, "```\n$ echo one\n```\n", "printed:\none");
   assert_fails(*state, "```\n$ echo one\none\n...\ntwo\n```\n", "$ echo one");
   assert_fails(*state, "text\n\n    $ echo one\n    on\n", "page.md:3");
-  assert_fails(*state, "no block\n", "shows no command");
+  assert_fails(*state, "```yaml\nbodis: {}\n```\n", "page.md:1: yoke check of this block says:");
+  assert_fails(*state, "no block\n", "shows nothing that is run");
 }
 
 static void a_command_that_fails_is_found(void **state) {
@@ -74,6 +55,8 @@ static void a_page_that_shows_what_is_printed_holds(void **state) {
                "    $ echo took 0.123 s of 2\n    took ... s of 2\n\nand\n\n    $ (exit 5)\n    $ echo $?\n    5\n");
   assert_holds(*state, "<!-- file a.txt -->\n```yaml\na: 1\n```\n<!-- append a.txt -->\n```yaml\nb: 2\n```\n```\n$ cat "
                        "a.txt\na: 1\nb: 2\n```\n");
+  assert_holds(*state,
+               "<!-- check with\nbodies: {a: {kind: mass1d, mass: m}}\n-->\n```yaml\nparameters: {m: 1 kg}\n```\n");
   assert_holds(*state, "<!-- not run: it fails -->\n```\n$ false\n```\n```sh\nbuild/yoke new # lists\nfalse\n```\n");
 }
 
