@@ -16,7 +16,8 @@ enum {
   BISECTIONS = 7
 };
 
-static const double tolerance = 1e-6; /* of rho: an undamped model is at 1 up to rounding */
+static const double tolerance = 1e-6; /* of rho in the verdict: below it errors grow too slowly for a warning */
+static const double strict    = 0.0;  /* in the step that is named: as yoke stability --limit has it */
 
 static int n_states(const yoke_model *model) {
   int n = 0;
@@ -31,12 +32,12 @@ static double growth(const yoke_model *model, const yoke_stability_point *point)
 }
 
 /* Largest stable step below `unstable`, to one percent; 0: none down to a millionth of it, or none that can be judged. */
-static yoke_status limit_below(yoke_stability *s, double unstable, yoke_context *ctx, double *stable) {
+static yoke_status limit_below(yoke_stability *s, double unstable, double slack, yoke_context *ctx, double *stable) {
   yoke_stability_point point;
   *stable = 0.0;
   for (int i = 0; i < DESCENTS && *stable == 0.0; ++i) {
     YOKE_TRY(yoke_stability_at(s, unstable / DESCENT, &point, ctx));
-    if (yoke_stability_is_stable(&point, tolerance)) {
+    if (yoke_stability_is_stable(&point, slack)) {
       *stable = point.H;
     } else {
       unstable = point.H;
@@ -44,7 +45,7 @@ static yoke_status limit_below(yoke_stability *s, double unstable, yoke_context 
   }
   for (int i = 0; i<BISECTIONS && * stable> 0.0; ++i) {
     YOKE_TRY(yoke_stability_at(s, 0.5 * (*stable + unstable), &point, ctx));
-    *(yoke_stability_is_stable(&point, tolerance) ? stable : &unstable) = point.H;
+    *(yoke_stability_is_stable(&point, slack) ? stable : &unstable) = point.H;
   }
   return YOKE_OK;
 }
@@ -94,7 +95,8 @@ yoke_status yoke_predict_stability(yoke_context *ctx, const yoke_model *model, d
   if (status == YOKE_OK) *grown = is_stable ? 1.0 : fmax(1.0, exp(fmin(growth(model, &point), 200.0)));
   if (!is_stable && growth(model, &point) > log(10.0)) {
     double limit = 0.0;
-    status       = limit_below(s, point.H, quiet, &limit);
+    status       = limit_below(s, point.H, strict, quiet, &limit);
+    if (status == YOKE_OK && limit == 0.0) status = limit_below(s, point.H, tolerance, quiet, &limit); /* undamped */
     if (status != YOKE_E_MEMORY) warn(ctx, model, s, &point, limit);
   }
   yoke_stability_destroy(&s);

@@ -28,11 +28,14 @@ typedef struct named_frame {
   int            part, own;
 } named_frame;
 
+enum { YOKE_MOST_ROWS = 7 }; /* of a connection: six, and a prescribed coordinate */
+
 typedef struct named_connection {
   char            *name;
   int              n_rows;
   int              part, own; /* part < 0: it is wire `own`; own < 0: nothing can feel it */
   bool             is_flexible_joint;
+  const char      *force_unit[YOKE_MOST_ROWS], *g_unit[YOKE_MOST_ROWS]; /* of the rows */
   bool             has_coordinate[YOKE_N_COORDINATES];
   yoke_coordinate *coordinate[YOKE_N_COORDINATES]; /* of a wire, between its ports; else NULL */
 } named_connection;

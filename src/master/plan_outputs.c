@@ -2,6 +2,7 @@
 #include "master/plan_directory.h"
 
 #include "master/foreign_part.h"
+#include "model/joint_kinds.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,9 @@ static bool is_visited(const plan_walk *w, int i, bool of_frame) {
   return w->hidden != NULL && (w->hidden->all || (of_frame ? w->hidden->frames : w->hidden->row[i]));
 }
 
-static bool pass(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
-                 bool of_frame, const yoke_output *output) {
-  if (w->is_count) return w->visit(w->user, &(plan_shown){"", row->unit, output, row, of_frame});
+static bool pass_in(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
+                    bool of_frame, const char *unit, const yoke_output *output) {
+  if (w->is_count) return w->visit(w->user, &(plan_shown){"", unit, output, row, of_frame});
   char        word[64], name[PLAN_NAME_LENGTH];
   const char *plain = yoke_quantity_name(row, component);
   if (strchr(plain, '[') != NULL) {
@@ -29,7 +30,12 @@ static bool pass(const plan_walk *w, const char *object, const yoke_quantity *ro
     plain = word;
   }
   snprintf(name, sizeof name, "%s.%s", object, plain);
-  return w->visit(w->user, &(plan_shown){name, row->unit, output, row, of_frame});
+  return w->visit(w->user, &(plan_shown){name, unit, output, row, of_frame});
+}
+
+static bool pass(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
+                 bool of_frame, const yoke_output *output) {
+  return pass_in(w, object, row, component, number, of_frame, row->unit, output);
 }
 
 yoke_output plan_component_output(const yoke_plan *plan, int b, yoke_native_quantity quantity, int i) {
@@ -179,7 +185,8 @@ static bool visit_rows(const plan_walk *w, const named_connection *c, const yoke
   const yoke_wire_quantity        quantity     = quantities[row->first];
   for (int i = 0; has_row(w, c, row, quantity) && i < c->n_rows; ++i) {
     const yoke_output output = row_output(c, quantity, i);
-    if (!pass(w, c->name, row, row->first, i + 1, false, &output)) return false;
+    const char       *unit   = quantity == YOKE_WIRE_G ? c->g_unit[i] : c->force_unit[i];
+    if (!pass_in(w, c->name, row, row->first, i + 1, false, unit, &output)) return false;
   }
   return true;
 }
@@ -297,6 +304,7 @@ static named_connection name_connection(const plan_builder *b, int c) {
                                        .part              = b->connections[c].part,
                                        .own               = b->connections[c].own,
                                        .is_flexible_joint = connection->flexible && yoke_connection_is_joint(connection->kind)};
+  for (int i = 0; i < out.n_rows; ++i) yoke_connection_row_units(connection, i, &out.force_unit[i], &out.g_unit[i]);
   for (int k = 0; k < YOKE_N_COORDINATES; ++k) {
     out.has_coordinate[k] = out.own >= 0 && yoke_joint_has_coordinate(connection->kind, k);
     if (out.has_coordinate[k] && out.part < 0) out.coordinate[k] = port_coordinate(b, connection, k);

@@ -56,3 +56,22 @@ bool yoke_joint_coordinate_row(yoke_connection_kind kind, yoke_row *row) {
   default: return false;
   }
 }
+
+/* Does a row, or the coordinate behind the rows of a joint, turn? */
+static bool row_turns(const yoke_connection *connection, int row) {
+  enum { BUSHING_TRANSLATIONS = 3 };
+  yoke_row  rows[6], coordinate;
+  const int n = yoke_joint_rows(connection->kind, rows);
+  if (connection->kind == YOKE_CONNECTION_TORSION_SPRING) return true;
+  if (connection->kind == YOKE_CONNECTION_BUSHING) return row >= BUSHING_TRANSLATIONS;
+  if (row < n) return rows[row].kind == YOKE_ROW_PERPENDICULAR;
+  return yoke_joint_coordinate_row(connection->kind, &coordinate) && coordinate.kind == YOKE_ROW_ANGLE;
+}
+
+void yoke_connection_row_units(const yoke_connection *connection, int row, const char **force, const char **violation) {
+  yoke_row   rows[6];
+  const bool is_cosine = !connection->flexible && row < yoke_joint_rows(connection->kind, rows);
+  const bool turns     = row_turns(connection, row);
+  *force               = turns ? "N m" : "N";
+  *violation           = !turns ? "m" : is_cosine ? "1" : "rad";
+}

@@ -89,6 +89,25 @@ static void info_and_results_tell_what_users_say_of_their_outputs(void **state) 
   assert_says(f->out, "tip_speed  m/s\n");
 }
 
+static void forces_and_violations_have_the_units_of_their_rows(void **state) {
+  static const char *const expected[] = {"weld.force[3]  N\n",     "weld.force[4]  N m\n",  "weld.g[3]  m\n",
+                                         "weld.g[4]  1\n",         "motor.force[6]  N m\n", "motor.g[6]  rad\n",
+                                         "coil.force[1]  N m\n",   "coil.g[1]  rad\n",      "rubber.force[3]  N\n",
+                                         "rubber.force[4]  N m\n", "rubber.g[4]  rad\n",    "spring.force[1]  N\n"};
+  fixture                 *f          = *state;
+  char                     path[128];
+  write_text(in_folder(f, "m.yaml", path),
+             "yoke: 1\nt_end: 1\nbodies:\n  a: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n"
+             "  b: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n  c: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n"
+             "connections:\n  weld: {kind: fixed, between: [a, b]}\n"
+             "  motor: {kind: revolute, between: [ground, a], motion: t}\n"
+             "  coil: {kind: torsion-spring, between: [b, c], stiffness: 1}\n"
+             "  rubber: {kind: bushing, between: [b, c], stiffness: 1}\n"
+             "  spring: {kind: spring-damper, between: [[1, 0, 0], c], stiffness: 1}\n");
+  assert_int_equal(yoke(f, "info @/m.yaml --all"), 0);
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) assert_says(f->out, expected[i]);
+}
+
 static void an_output_can_be_written_on_the_command_line(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run examples/double-pendulum.yaml --monolithic --t-end 0.1 --set outputs.double=2*t "
@@ -102,6 +121,7 @@ int main(void) {
       TEST(f62_help_and_page_list_the_same_quantities),
       TEST(every_quantity_of_the_list_exists),
       TEST(info_and_results_tell_what_users_say_of_their_outputs),
+      TEST(forces_and_violations_have_the_units_of_their_rows),
       TEST(an_output_can_be_written_on_the_command_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
