@@ -56,7 +56,6 @@ typedef struct drawing {
   const double *t;
   int           n;
   shape        *shapes;
-  bool          is_flat;
   double        side[3], up[3]; /* axes of the picture */
   double        x0, y0, scale;  /* picture = x0 + scale u, y0 - scale v */
   double        height;
@@ -129,6 +128,17 @@ static int part_of(const drawing *d, int body) {
   return body >= 0 ? d->part[body] : -1;
 }
 
+/* Node number of a rod, counted from its end a; -1: of none. `last`: of its end b. */
+static int rod_node(const drawing *d, int body, int *last) {
+  for (int k = 0; k < d->model->n_rods; ++k) {
+    const yoke_rod *rod = &d->model->rods[k];
+    if (body < rod->first_body || body >= rod->first_body + rod->n_bodies) continue;
+    *last = rod->n_bodies - 1;
+    return body - rod->first_body;
+  }
+  return -1;
+}
+
 /* A body is the lines between the places where something is attached to it, by way of its centre where there are not just two. */
 static void add_body(drawing *d, int body) {
   place points[MOST_POINTS];
@@ -160,6 +170,10 @@ static void add_support(drawing *d, place p) {
 static void add_connection(drawing *d, const yoke_connection *c) {
   const place a = frame_place(d, c->frame[0]), b = frame_place(d, c->frame[1]);
   if (!is_drawn(d, a.body) || !is_drawn(d, b.body)) return;
+  if (c->kind == YOKE_CONNECTION_ROD_ELEMENT) { /* all of them are the curve of the rod */
+    add(d, SHAPE_BAR, a, b, part_of(d, a.body));
+    return;
+  }
   const bool is_cut = a.body >= 0 && b.body >= 0 && part_of(d, a.body) != part_of(d, b.body);
   if (c->kind == YOKE_CONNECTION_SPRING_DAMPER)
     add(d, SHAPE_SPRING, a, b, is_cut ? -2 : -1);
@@ -178,8 +192,8 @@ static yoke_status find_shapes(drawing *d) {
   d->shapes = yoke_arena_take(&d->arena, (size_t)m->n_bodies * (MOST_POINTS + 1) + 4 * (size_t)m->n_connections + 1,
                               sizeof *d->shapes);
   YOKE_TRY(yoke_arena_check(&d->arena, d->ctx, "the drawing"));
-  for (int b = 0; b < m->n_bodies; ++b) {
-    if (is_drawn(d, b)) add_body(d, b);
+  for (int b = 0, last; b < m->n_bodies; ++b) {
+    if (is_drawn(d, b) && rod_node(d, b, &last) < 0) add_body(d, b);
   }
   for (int c = 0; c < m->n_connections; ++c) add_connection(d, &m->connections[c]);
   return YOKE_OK;
@@ -226,32 +240,52 @@ static void picture_at(const drawing *d, const place *p, size_t i, double xy[2])
   xy[1] = d->y0 - d->scale * uv[1];
 }
 
-/* Planar models, and those that stay in the x-y plane, are seen along z; others obliquely from above, with gravity downwards. */
-static void choose_view(drawing *d) {
-  const double *g = d->model->gravity;
-  d->is_flat      = true;
+/* Does everything stay in a plane across this axis? */
+static bool is_flat_across(const drawing *d, int axis) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int k = 0; k < d->n; ++k) {
-    for (size_t i = 0; d->is_flat && i < d->n_times; ++i) {
+    for (size_t i = 0; i < d->n_times; ++i) {
       double r[3];
       place_at(d, &d->shapes[k].end[0], i, r);
-      d->is_flat = fabs(r[2]) <= 1e-9 * (fabs(r[0]) + fabs(r[1]) + 1e-300);
+      for (int c = 0; c < 3; ++c) {
+        low[c]  = fmin(low[c], r[c]);
+        high[c] = fmax(high[c], r[c]);
+      }
     }
   }
-  vec3_set(d->side, 1.0, 0.0, 0.0);
-  vec3_set(d->up, 0.0, 1.0, 0.0);
-  if (d->is_flat) return;
-  int high = 2;
+  const double size = fmax(fmax(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+  return high[axis] - low[axis] <= 1e-9 * size;
+}
+
+/* What stays in a plane of two axes is seen across it; others obliquely from above. Gravity points downwards, z is up without it. */
+static void choose_view(drawing *d) {
+  const double *g    = d->model->gravity;
+  int           high = 2;
   for (int k = 0; k < 3; ++k) {
     if (fabs(g[k]) > fabs(g[high])) high = k;
   }
-  const int a = (high + 1) % 3, b = (high + 2) % 3;
+  const double upwards = g[high] > 0.0 ? -1.0 : 1.0;
   memset(d->side, 0, sizeof d->side);
   memset(d->up, 0, sizeof d->up);
+  if (is_flat_across(d, 2)) { /* as planar models are written */
+    d->side[0] = d->up[1] = 1.0;
+    return;
+  }
+  const int a = (high + 1) % 3, b = (high + 2) % 3;
+  for (int across = a;; across = b) {
+    const int along = across == a ? b : a;
+    if (is_flat_across(d, across)) {
+      d->side[along] = 1.0;
+      d->up[high]    = upwards;
+      return;
+    }
+    if (across == b) break;
+  }
   d->side[a]  = cos(0.42);
   d->side[b]  = -sin(0.42);
   d->up[a]    = sin(0.42) * sin(0.45);
   d->up[b]    = cos(0.42) * sin(0.45);
-  d->up[high] = (g[high] > 0.0 ? -1.0 : 1.0) * cos(0.45);
+  d->up[high] = upwards * cos(0.45);
 }
 
 static void choose_scale(drawing *d) {
@@ -438,11 +472,12 @@ static void put_times(drawing *d) {
                text);
 }
 
-/* Paths of the centres of mass. */
+/* Paths of the centres of mass, and of the ends of rods. */
 static void put_traces(drawing *d) {
   enum { MOST = 400 };
-  for (int b = 0; b < d->model->n_bodies; ++b) {
-    if (!is_drawn(d, b)) continue;
+  for (int b = 0, last = 0; b < d->model->n_bodies; ++b) {
+    const int node = rod_node(d, b, &last);
+    if (!is_drawn(d, b) || (node > 0 && node < last)) continue;
     const place  centre = {.body = b};
     const size_t stride = d->n_times / MOST + 1;
     yoke_svg_put(&d->svg, "<path fill=\"none\" stroke=\"#bbbbbb\" stroke-width=\"0.6\" d=\"");
