@@ -64,7 +64,9 @@ typedef struct drawing {
 
 /* ---- the model ---- */
 
-static int n_positions(yoke_body_kind kind) {
+static int n_positions(const yoke_body *body) {
+  const yoke_body_kind kind = body->kind;
+  if (body->is_direction) return 0; /* it is nowhere */
   return kind == YOKE_BODY_RIGID ? 7 : kind == YOKE_BODY_PLANAR || kind == YOKE_BODY_PARTICLE ? 3 : 0;
 }
 
@@ -100,8 +102,8 @@ static yoke_status read_motion(drawing *d) {
     for (int i = 0; i < m->parts[p].n_bodies; ++i) d->part[m->parts[p].bodies[i]] = p;
   }
   for (int b = 0; b < m->n_bodies - yoke_model_n_port_bodies(m); ++b) {
-    for (int k = 0; k < n_positions(m->bodies[b].kind); ++k) YOKE_TRY(read_column(d, b, k));
-    is_any = is_any || n_positions(m->bodies[b].kind) > 0;
+    for (int k = 0; k < n_positions(&m->bodies[b]); ++k) YOKE_TRY(read_column(d, b, k));
+    is_any = is_any || n_positions(&m->bodies[b]) > 0;
   }
   if (is_any && d->n_times > 0) return YOKE_OK;
   return yoke_fail(d->ctx, YOKE_E_UNSUPPORTED,
@@ -110,7 +112,7 @@ static yoke_status read_motion(drawing *d) {
 }
 
 static bool is_drawn(const drawing *d, int body) {
-  return body == YOKE_GROUND || (body >= 0 && n_positions(d->model->bodies[body].kind) > 0 && d->q[body][0] != NULL);
+  return body == YOKE_GROUND || (body >= 0 && n_positions(&d->model->bodies[body]) > 0 && d->q[body][0] != NULL);
 }
 
 static void add(drawing *d, shape_kind kind, place a, place b, int part) {
@@ -158,6 +160,14 @@ static void add_body(drawing *d, int body) {
   if (n < 2) add(d, SHAPE_POINT, centre, centre, d->part[body]);
 }
 
+/* A cable is the line through its nodes, every second one of its points. */
+static void add_cable(drawing *d, const yoke_flexible *f) {
+  for (int k = f->first_body; k + 2 < f->first_body + f->n_bodies; k += 2) {
+    const place a = {.body = k}, b = {.body = k + 2};
+    if (is_drawn(d, a.body) && is_drawn(d, b.body)) add(d, SHAPE_BAR, a, b, d->part[k]);
+  }
+}
+
 /* A place of the ground, once. */
 static void add_support(drawing *d, place p) {
   if (p.body != YOKE_GROUND) return;
@@ -193,7 +203,12 @@ static yoke_status find_shapes(drawing *d) {
                               sizeof *d->shapes);
   YOKE_TRY(yoke_arena_check(&d->arena, d->ctx, "the drawing"));
   for (int b = 0, last; b < m->n_bodies; ++b) {
-    if (is_drawn(d, b) && rod_node(d, b, &last) < 0) add_body(d, b);
+    const int  number   = m->bodies[b].flexible;
+    const bool is_cable = number > 0 && m->flexibles[number - 1].cable != NULL;
+    if (is_drawn(d, b) && rod_node(d, b, &last) < 0 && !is_cable) add_body(d, b);
+  }
+  for (int i = 0; i < m->n_flexibles; ++i) {
+    if (m->flexibles[i].cable != NULL) add_cable(d, &m->flexibles[i]);
   }
   for (int c = 0; c < m->n_connections; ++c) add_connection(d, &m->connections[c]);
   return YOKE_OK;

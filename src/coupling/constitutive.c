@@ -95,6 +95,7 @@ static unsigned row_freedoms(const yoke_row *row, int side) {
   case YOKE_ROW_DISTANCE: return translations;
   case YOKE_ROW_INPLANE: return side == 1 ? translations | rotations : translations;
   case YOKE_ROW_ALONG: return side == 0 ? translations | rotations : translations;
+  case YOKE_ROW_SLOPE: return side == 0 ? translations : rotations;
   case YOKE_ROW_TURN: return 1u << 5;
   case YOKE_ROW_PERPENDICULAR:
   case YOKE_ROW_ANGLE:
@@ -113,8 +114,10 @@ static unsigned element_freedoms(const yoke_force_element *element, int side) {
 
 /* Are the two wrenches exactly opposite in this freedom? */
 static bool is_opposite(const yoke_force_element *element, int freedom) {
-  for (int i = 0; yoke_freedom_turns(freedom) && i < element->n; ++i) {
-    if (element->row[i].kind == YOKE_ROW_INPLANE || element->row[i].kind == YOKE_ROW_ALONG) return false;
+  for (int i = 0; i < element->n; ++i) {
+    const yoke_row_kind kind = element->row[i].kind;
+    if (kind == YOKE_ROW_SLOPE) return false;
+    if (yoke_freedom_turns(freedom) && (kind == YOKE_ROW_INPLANE || kind == YOKE_ROW_ALONG)) return false;
   }
   return true;
 }

@@ -77,6 +77,7 @@ static pose_need row_needs(const yoke_joint_element *joint, int i, int side, con
   case YOKE_ROW_CARRIED_TURN:
   case YOKE_ROW_STRETCH:
   case YOKE_ROW_TURN: return (pose_need){false, false};
+  case YOKE_ROW_SLOPE:   /* n = e2 on side 1; moment e2 x C1 on side 2 */
   case YOKE_ROW_INPLANE: /* n = e2 on side 1; moment e2 x (C1 - C2) on side 2 */
     return side == 0 ? (pose_need){false, true} : (pose_need){turns, false};
   case YOKE_ROW_ALONG: /* the same with the sides exchanged */
@@ -97,13 +98,14 @@ typedef struct motion_need {
 
 static motion_need gamma_needs(const yoke_row *row, int side, const yoke_port_shape *shape) {
   const pose_need none = {false, false}, place = {true, false}, turn = {false, true}, all = {true, true};
-  const bool      has_axis = side == (row->kind == YOKE_ROW_INPLANE ? 1 : 0); /* of inplane and along rows */
+  const bool      has_axis = side == (row->kind == YOKE_ROW_ALONG ? 0 : 1); /* of inplane, slope and along rows */
   switch (row->kind) {
   case YOKE_ROW_POINT:
   case YOKE_ROW_CARRIED:
   case YOKE_ROW_CARRIED_TURN:
   case YOKE_ROW_STRETCH:
   case YOKE_ROW_TURN: return (motion_need){none, none};
+  case YOKE_ROW_SLOPE:
   case YOKE_ROW_INPLANE: /* e . D'' + 2 e' . D' + e'' . D with the axis e of one side */
   case YOKE_ROW_ALONG:
     if (!has_axis) return (motion_need){all, all};

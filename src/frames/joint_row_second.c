@@ -15,12 +15,13 @@ typedef struct second {
   const yoke_link_state *x;
   double                 alpha[2][3];
   double                 wp[2][3], T[2][3]; /* w x p, and the part of C'' that turns */
-  double                 Ddd[3];            /* D'' with accelerations */
+  double                 Ddd[3], Cdd[3];    /* D'' and C1'' with accelerations */
 } second;
 
 static void second_set(const yoke_link_state *x, const double *A, second *s) {
   s->x = x;
   vec3_copy(s->Ddd, x->Ddd);
+  vec3_copy(s->Cdd, x->Cdd);
   for (int side = 0; side < 2; ++side) {
     const double sign = side == 0 ? 1.0 : -1.0;
     vec3_set(s->alpha[side], 0.0, 0.0, 0.0);
@@ -31,6 +32,9 @@ static void second_set(const yoke_link_state *x, const double *A, second *s) {
     vec3_add_cross(s->T[side], 1.0, s->alpha[side], x->p[side]);
     vec3_add(s->Ddd, sign, A + 6 * side);
     vec3_add_cross(s->Ddd, sign, s->alpha[side], x->p[side]);
+    if (side == 1) continue;
+    vec3_add(s->Cdd, 1.0, A);
+    vec3_add_cross(s->Cdd, 1.0, s->alpha[0], x->p[0]);
   }
 }
 
@@ -41,9 +45,10 @@ static void add_double_cross(double y[3], double s, const double a[3], const dou
   vec3_add_cross(y, s, a, bc);
 }
 
-/* d += columns of  gD . dD + gDd . dD' + gDdd . dD'';  gD and gDd NULL: 0. */
-static void add_difference(const second *s, const double *gD, const double *gDd, const double gDdd[3], double d[24]) {
-  for (int side = 0; side < 2; ++side) {
+/* d += columns of  gD . dD + gDd . dD' + gDdd . dD'';  gD and gDd NULL: 0. n_sides = 1: C1 in the place of D. */
+static void add_difference(const second *s, int n_sides, const double *gD, const double *gDd, const double gDdd[3],
+                           double d[24]) {
+  for (int side = 0; side < n_sides; ++side) {
     const double  sign = side == 0 ? 1.0 : -1.0;
     const double *p = s->x->p[side], *wp = s->wp[side];
     double       *by_r = d + 6 * side, *by_v = d + 12 + 6 * side;
@@ -66,15 +71,16 @@ static void axis_rates(const second *s, int side, const double e[3], double e1[3
   vec3_add_cross(e2, 1.0, s->alpha[side], e);
 }
 
-/* e . D'' + 2 e' . D' + e'' . D, e on a side. */
-static void add_turning(const second *s, int side, const double e[3], double d[24]) {
-  const double *D = s->x->D, *Dd = s->x->Dd;
+/* e . D'' + 2 e' . D' + e'' . D, e on a side. n_sides = 1: C1 in the place of D. */
+static void add_turning(const second *s, int n_sides, int side, const double e[3], double d[24]) {
+  const bool    alone = n_sides == 1;
+  const double *D = alone ? s->x->C : s->x->D, *Dd = alone ? s->x->Cd : s->x->Dd, *Ddd = alone ? s->Cdd : s->Ddd;
   double       *by_r = d + 6 * side + 3, *by_v = d + 12 + 6 * side + 3;
   double        e1[3], e2[3];
   axis_rates(s, side, e, e1, e2);
   const double twice[3] = {2.0 * e1[0], 2.0 * e1[1], 2.0 * e1[2]};
-  add_difference(s, e2, twice, e, d);
-  vec3_add_cross(by_r, 1.0, e, s->Ddd);
+  add_difference(s, n_sides, e2, twice, e, d);
+  vec3_add_cross(by_r, 1.0, e, Ddd);
   vec3_add_cross(by_r, 1.0, twice, Dd);
   vec3_add_cross(by_r, 1.0, e2, D);
   vec3_add_cross(by_v, 2.0, e, Dd);
@@ -94,7 +100,7 @@ static void add_distance(const second *s, double d[24]) {
     gD[i]  = (s->Ddd[i] - 2.0 * Ld * (Dd[i] - Ld * n[i]) / L - Ldd * n[i]) / L;
     gDd[i] = 2.0 * (Dd[i] - Ld * n[i]) / L;
   }
-  add_difference(s, gD, gDd, n, d);
+  add_difference(s, 2, gD, gDd, n, d);
 }
 
 /* Cosine c = a . b of axes a on side 0 and b on side 1, its rates, and their columns [12]: by dphi of both sides, by R domega of both. */
@@ -171,15 +177,16 @@ static void row_second(const yoke_row *row, const second *s, double d[24]) {
   switch (row->kind) {
   case YOKE_ROW_POINT:
     unit[row->k] = 1.0;
-    add_difference(s, NULL, NULL, unit, d);
+    add_difference(s, 2, NULL, NULL, unit, d);
     break;
   case YOKE_ROW_STRETCH:
     unit[0] = -1.0;
-    add_difference(s, NULL, NULL, unit, d);
+    add_difference(s, 2, NULL, NULL, unit, d);
     break;
-  case YOKE_ROW_INPLANE: add_turning(s, 1, s->x->e[1][row->l], d); break;
+  case YOKE_ROW_INPLANE: add_turning(s, 2, 1, s->x->e[1][row->l], d); break;
+  case YOKE_ROW_SLOPE: add_turning(s, 1, 1, s->x->e[1][row->l], d); break;
   case YOKE_ROW_ALONG:
-    add_turning(s, 0, s->x->e[0][row->k], d);
+    add_turning(s, 2, 0, s->x->e[0][row->k], d);
     for (int i = 0; i < 24; ++i) d[i] = -d[i];
     break;
   case YOKE_ROW_PERPENDICULAR:

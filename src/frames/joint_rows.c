@@ -20,12 +20,13 @@ void yoke_row_label(const yoke_row *row, char *label, size_t size) {
   case YOKE_ROW_ROTATION: snprintf(label, size, "rotation %c", axis[row->k]); break;
   case YOKE_ROW_CARRIED: snprintf(label, size, "carried %c", axis[row->k]); break;
   case YOKE_ROW_CARRIED_TURN: snprintf(label, size, "carried turn %c", axis[row->k]); break;
+  case YOKE_ROW_SLOPE: snprintf(label, size, "slope %c", axis[row->l]); break;
   }
 }
 
 bool yoke_row_is_length(const yoke_row *row) {
   return row->kind != YOKE_ROW_PERPENDICULAR && row->kind != YOKE_ROW_ANGLE && row->kind != YOKE_ROW_TURN &&
-         row->kind != YOKE_ROW_ROTATION && row->kind != YOKE_ROW_CARRIED_TURN;
+         row->kind != YOKE_ROW_ROTATION && row->kind != YOKE_ROW_CARRIED_TURN && row->kind != YOKE_ROW_SLOPE;
 }
 
 bool yoke_row_carried(const yoke_row *row, int carrier, yoke_row *out) {
@@ -68,6 +69,9 @@ static void set_points(const yoke_link *link, const yoke_pose *poses, yoke_link_
     out->D[i]   = C[0][i] - C[1][i];
     out->Dd[i]  = Cd[0][i] - Cd[1][i];
     out->Ddd[i] = Cdd[0][i] - Cdd[1][i];
+    out->C[i]   = C[0][i];
+    out->Cd[i]  = Cd[0][i];
+    out->Cdd[i] = Cdd[0][i];
   }
   out->turn = poses[link->node[1]].angle - poses[link->node[0]].angle;
 }
@@ -173,6 +177,17 @@ static double inplane_gradient(const yoke_link_state *x, int a, const double e[3
   return sign * vec3_dot(x->D, e);
 }
 
+/* s = C1 . e, e fixed on body 2. */
+static double slope_gradient(const yoke_link_state *x, const double e[3], double grad[12]) {
+  for (int i = 0; i < 3; ++i) {
+    grad[i]     = e[i];
+    grad[6 + i] = 0.0;
+  }
+  vec3_cross(grad + 3, x->p[0], e);
+  vec3_cross(grad + 9, e, x->C);
+  return vec3_dot(x->C, e);
+}
+
 static double distance_gradient(const yoke_link_state *x, double grad[12]) {
   const double L    = vec3_norm(x->D);
   double       n[3] = {0.0, 0.0, 0.0};
@@ -249,6 +264,7 @@ double yoke_row_gradient(const yoke_row *row, const yoke_link_state *x, double g
     set_gradient(grad, n, x->e[row->l][row->k], t2);
     return 0.0;
   case YOKE_ROW_INPLANE: return inplane_gradient(x, 0, x->e[1][row->l], grad);
+  case YOKE_ROW_SLOPE: return slope_gradient(x, x->e[1][row->l], grad);
   case YOKE_ROW_ALONG: return inplane_gradient(x, 1, x->e[0][row->k], grad);
   case YOKE_ROW_PERPENDICULAR:
     vec3_cross(t1, x->e[0][row->k], x->e[1][row->l]);
@@ -283,11 +299,12 @@ double yoke_row_gradient(const yoke_row *row, const yoke_link_state *x, double g
 }
 
 /* e.Ddd + 2 e'.Dd + e''.D for an axis e that turns with w. */
-static double turning_gamma(const yoke_link_state *x, const double e[3], const double w[3]) {
+static double turning_gamma(const double D[3], const double Dd[3], const double Ddd[3], const double e[3],
+                            const double w[3]) {
   double e1[3], e2[3];
   vec3_cross(e1, w, e);
   vec3_cross(e2, w, e1);
-  return vec3_dot(x->Ddd, e) + 2.0 * vec3_dot(x->Dd, e1) + vec3_dot(x->D, e2);
+  return vec3_dot(Ddd, e) + 2.0 * vec3_dot(Dd, e1) + vec3_dot(D, e2);
 }
 
 /* Rate and second rate (without accelerations) of e1_k . e2_l. */
@@ -307,8 +324,9 @@ double yoke_row_gamma(const yoke_row *row, const yoke_link_state *x) {
   switch (row->kind) {
   case YOKE_ROW_POINT: return x->Ddd[row->k];
   case YOKE_ROW_STRETCH: return -x->Ddd[0];
-  case YOKE_ROW_INPLANE: return turning_gamma(x, x->e[1][row->l], x->w[1]);
-  case YOKE_ROW_ALONG: return -turning_gamma(x, x->e[0][row->k], x->w[0]);
+  case YOKE_ROW_INPLANE: return turning_gamma(x->D, x->Dd, x->Ddd, x->e[1][row->l], x->w[1]);
+  case YOKE_ROW_ALONG: return -turning_gamma(x->D, x->Dd, x->Ddd, x->e[0][row->k], x->w[0]);
+  case YOKE_ROW_SLOPE: return turning_gamma(x->C, x->Cd, x->Cdd, x->e[1][row->l], x->w[1]);
   case YOKE_ROW_PERPENDICULAR: cosine_rates(x, row->k, row->l, &rate, &gamma); return gamma;
   case YOKE_ROW_DISTANCE: {
     const double L = vec3_norm(x->D);
@@ -388,6 +406,16 @@ static void inplane_hessian(const yoke_link_state *x, int a, const double e[3], 
   block_cross_cross(H, rb + 3, ra + 3, -f, e, x->p[a]);
   block_cross(H, rb + 3, rb, -f, e);
   block_cross_cross(H, rb + 3, rb + 3, f, B, e);
+}
+
+/* n = e, t1 = p1 x e, t2 = e x C1, with de = dphi2 x e and dC1 = dr1 - [p1] dphi1. */
+static void slope_hessian(const yoke_link_state *x, const double e[3], double f, double *H) {
+  block_cross(H, 0, 9, -f, e);
+  block_cross_cross(H, 3, 3, f, e, x->p[0]);
+  block_cross_cross(H, 3, 9, -f, x->p[0], e);
+  block_cross(H, 9, 0, f, e);
+  block_cross_cross(H, 9, 3, -f, e, x->p[0]);
+  block_cross_cross(H, 9, 9, f, x->C, e);
 }
 
 /* Gradient with n = D / L: the part of fixed n, and dn = (I - n n^T) / L dD. */
@@ -497,6 +525,7 @@ void yoke_row_hessian_add(const yoke_row *row, const yoke_link_state *x, double 
     break;
   case YOKE_ROW_INPLANE: inplane_hessian(x, 0, x->e[1][row->l], factor, H); break;
   case YOKE_ROW_ALONG: inplane_hessian(x, 1, x->e[0][row->k], factor, H); break;
+  case YOKE_ROW_SLOPE: slope_hessian(x, x->e[1][row->l], factor, H); break;
   case YOKE_ROW_PERPENDICULAR: cosine_hessian(H, x->e[0][row->k], x->e[1][row->l], factor); break;
   case YOKE_ROW_DISTANCE: distance_hessian(x, factor, H); break;
   case YOKE_ROW_ANGLE: angle_hessian(x, factor, H); break;

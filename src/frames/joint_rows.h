@@ -15,6 +15,7 @@
  *   angle         of x2 about z1, atan2(y1 . x2, x1 . x2)
  *   turn          angle2 - angle1 of planar bodies, counted over full turns
  *   rotation k    component k of the rotation vector of frame 2 against frame 1, in axes of frame 1
+ *   slope k       C1 . e2_k: body 1 is a direction, whose "place" C1 is a vector without origin
  *   carried k     force along axis k of frame l + 1 at both origins, as that of a point row; carried turn k: moment about it
  * Carried rows are directions of multipliers only: no condition is stated by them, so they have neither value nor gamma, and `hessian` is the
  * derivative of their directions.
@@ -42,7 +43,8 @@ typedef enum yoke_row_kind {
   YOKE_ROW_TURN,
   YOKE_ROW_ROTATION,
   YOKE_ROW_CARRIED,
-  YOKE_ROW_CARRIED_TURN
+  YOKE_ROW_CARRIED_TURN,
+  YOKE_ROW_SLOPE
 } yoke_row_kind;
 
 typedef struct yoke_row {
@@ -55,9 +57,10 @@ typedef struct yoke_link_state {
   double p[2][3];    /* R origin */
   double e[2][3][3]; /* e[side][axis] */
   double w[2][3];
-  double D[3];   /* C1 - C2 */
-  double Dd[3];  /* D' */
-  double Ddd[3]; /* D'' without the accelerations of the bodies */
+  double D[3];                /* C1 - C2 */
+  double Dd[3];               /* D' */
+  double Ddd[3];              /* D'' without the accelerations of the bodies */
+  double C[3], Cd[3], Cdd[3]; /* the same of origin 1 alone */
   double v[2][3];
   double turn; /* angle2 - angle1 */
 } yoke_link_state;

@@ -372,37 +372,47 @@ static bool read_values(reader *r, scope *s, const yoke_yaml_node *node, yoke_bo
   return read_keep(r, node, body) && good;
 }
 
-/* A body with mistakes is kept under its name, so that connections to it are not reported as well. */
-static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
-  const char *names[MODEL_COUNT(body_keys) + 1];
-  for (int k = 0; k < MODEL_COUNT(body_keys); ++k) names[k] = yoke_body_kind_name((yoke_body_kind)k);
-  names[MODEL_COUNT(body_keys)]   = "cosserat-rod";
-  const yoke_yaml_node *kind_node = yoke_yaml_find(node, "kind");
-  const int             kind = kind_node == NULL ? -1 : model_word(r, kind_node, "kind", names, MODEL_COUNT(names));
-  if (kind_node == NULL)
-    model_mistake(r, node, "kind", "found nothing, expected rigid, planar, particle, mass1d, chain or cosserat-rod");
-  if (kind == MODEL_COUNT(body_keys)) return model_read_rod(r, s, key, node, counted);
-  bool good = kind >= 0 && model_check_keys(r, node, body_keys[kind].list, body_keys[kind].n);
-
+int model_add_body(reader *r, const yoke_yaml_node *key, const char *name, yoke_body *body) {
   yoke_model *m = r->model;
-  char        name[NAME_SIZE];
-  model_full_name(s, key->text, counted, name, sizeof name);
-  yoke_body body = {.kind = kind < 0 ? YOKE_BODY_RIGID : (yoke_body_kind)kind, .orientation = {1, 0, 0, 0}};
-  if (!model_grow(r, &m->bodies, m->n_bodies, &r->capacity_bodies, sizeof *m->bodies)) return false;
-  body.name = yoke_arena_text(&m->arena, name);
-  if (!model_has_memory(r)) return false;
-  if (kind >= 0) good = read_values(r, s, node, &body) && good;
+  if (!model_grow(r, &m->bodies, m->n_bodies, &r->capacity_bodies, sizeof *m->bodies)) return -1;
+  body->name = yoke_arena_text(&m->arena, name);
+  if (!model_has_memory(r)) return -1;
   const int index  = m->n_bodies++;
-  m->bodies[index] = body;
-  switch (yoke_names_add(&r->body_names, body.name, index)) {
+  m->bodies[index] = *body;
+  switch (yoke_names_add(&r->body_names, body->name, index)) {
   case YOKE_NAMES_ADDED: break;
   case YOKE_NAMES_EXISTS:
-    return model_mistake(r, key, NULL, "found a second body '%s', expected different names", name);
-  default: return model_out_of_memory(r);
+    model_mistake(r, key, NULL, "found a second body '%s', expected different names", name);
+    return -1;
+  default: model_out_of_memory(r); return -1;
   }
-  if (body.kind == YOKE_BODY_CHAIN) return good;
+  if (body->kind == YOKE_BODY_CHAIN) return index;
   const yoke_frame own = {.body = index, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  if (model_add_frame(r, key, name, &own) < 0) return false;
+  return model_add_frame(r, key, name, &own) >= 0 ? index : -1;
+}
+
+/* A body with mistakes is kept under its name, so that connections to it are not reported as well. */
+static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
+  enum { N_OWN = MODEL_COUNT(body_keys), ROD = N_OWN, FLEXIBLE, N_ALL = FLEXIBLE + MODEL_FLEXIBLE_KINDS };
+  const char *names[N_ALL] = {[ROD] = "cosserat-rod"};
+  for (int k = 0; k < N_OWN; ++k) names[k] = yoke_body_kind_name((yoke_body_kind)k);
+  for (int k = FLEXIBLE; k < N_ALL; ++k) names[k] = model_flexible_kinds[k - FLEXIBLE];
+  const yoke_yaml_node *kind_node = yoke_yaml_find(node, "kind");
+  const int             kind      = kind_node == NULL ? -1 : model_word(r, kind_node, "kind", names, N_ALL);
+  if (kind_node == NULL)
+    model_mistake(r, node, "kind",
+                  "found nothing, expected rigid, planar, particle, mass1d, chain, cosserat-rod, linear or ancf-cable");
+
+  if (kind == ROD) return model_read_rod(r, s, key, node, counted);
+  char name[NAME_SIZE];
+  model_full_name(s, key->text, counted, name, sizeof name);
+  if (kind >= FLEXIBLE) return model_read_flexible(r, s, key, node, kind - FLEXIBLE, name);
+  bool      good = kind >= 0 && model_check_keys(r, node, body_keys[kind].list, body_keys[kind].n);
+  yoke_body body = {.kind = kind < 0 ? YOKE_BODY_RIGID : (yoke_body_kind)kind, .orientation = {1, 0, 0, 0}};
+  if (kind >= 0) good = read_values(r, s, node, &body) && good;
+  const int index = model_add_body(r, key, name, &body);
+  if (index < 0) return false;
+  if (body.kind == YOKE_BODY_CHAIN) return good;
   return read_frames_of(r, s, index, name, yoke_yaml_find(node, "frames")) && good;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_KINDS = YOKE_CONNECTION_BUSHING + 1 };
+enum { N_KINDS = YOKE_CONNECTION_TANGENT + 1 };
 
 typedef enum key_set {                   /* which keys a kind has beside kind, between, count */
                        HAS_AXIS     = 1, /* z axes of the frames matter */
@@ -37,6 +37,7 @@ static const struct {
     [YOKE_CONNECTION_SPRING_DAMPER]  = {HAS_LAW, 1},
     [YOKE_CONNECTION_TORSION_SPRING] = {HAS_AXIS | HAS_LAW | HAS_ANGLE, 1},
     [YOKE_CONNECTION_BUSHING]        = {HAS_AXIS | HAS_FLEXIBLE, 6},
+    [YOKE_CONNECTION_TANGENT]        = {HAS_AXIS | HAS_FLEXIBLE, 2},
 };
 
 static bool check_keys_of(reader *r, const yoke_yaml_node *node, int kind) {
@@ -284,6 +285,31 @@ static bool read_ends(reader *r, const scope *s, const yoke_yaml_node *map, yoke
   return check_ports(r, between, c);
 }
 
+/* Directions are joined to axes, or held as they are: at a point of the ground, which is then a vector. Nothing else is joined to them. */
+static bool check_directions(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
+  const yoke_model *m = r->model;
+  bool              is_direction[2];
+  for (int side = 0; side < 2; ++side) {
+    const int body     = m->frames[c->frame[side]].body;
+    is_direction[side] = body >= 0 && m->bodies[body].is_direction;
+  }
+  const bool is_tangent = c->kind == YOKE_CONNECTION_TANGENT;
+  const bool is_held    = c->kind == YOKE_CONNECTION_SPHERICAL || c->kind == YOKE_CONNECTION_ATPOINT;
+  for (int side = 0; is_held && side < 2; ++side) {
+    if (is_direction[side] && m->frames[c->frame[1 - side]].body == YOKE_GROUND) return true;
+  }
+  if (is_tangent ? is_direction[0] && !is_direction[1] : !is_direction[0] && !is_direction[1]) return true;
+  if (is_tangent)
+    return model_mistake(r, node, "between",
+                         "found '%s' and '%s', expected the slope of a cable, then a frame along whose z axis it lies: "
+                         "between: [rope.slope[1], ground], axis: [1, 0, 0]",
+                         m->frames[c->frame[0]].name, m->frames[c->frame[1]].name);
+  return model_mistake(r, node, "between",
+                       "found a %s at '%s', which is the slope of a cable and no place, expected a node of the cable, "
+                       "kind: tangent, or kind: spherical between it and a vector of the ground",
+                       yoke_connection_kind_name(c->kind), m->frames[c->frame[is_direction[0] ? 0 : 1]].name);
+}
+
 /* Joints need freedoms that masses on a line do not have. */
 static bool check_bodies(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
   if (c->kind == YOKE_CONNECTION_SPRING_DAMPER || c->kind == YOKE_CONNECTION_DISTANCE) return true;
@@ -318,7 +344,7 @@ static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, y
   const int keys = kinds[c->kind].keys;
   bool      good = check_keys_of(r, node, (int)c->kind);
   if (!read_ends(r, s, node, c)) return false;
-  good                       = check_bodies(r, node, c) && good;
+  good                       = check_bodies(r, node, c) && check_directions(r, node, c) && good;
   const yoke_yaml_node *axis = yoke_yaml_find(node, "axis");
   if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
   if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;

@@ -76,7 +76,9 @@ static bool read_tree(reader *r, const yoke_yaml_node *tree, const char *path, c
   }
   if (tree->kind != YOKE_YAML_MAP)
     return model_expected(r, tree, NULL, "keys of a model file, the first one 'yoke: 1'");
-  if (!model_merge_includes(r, tree, path, &root) || !model_apply_overrides(r, &root, overrides)) return false;
+  if (!model_merge_includes(r, tree, path, &root) || !model_apply_overrides(r, &root, overrides) ||
+      !model_inline_matrices(r, path, &root))
+    return false;
   r->root        = root;
   r->model->text = yoke_yaml_write(root);
   if (r->model->text == NULL) return model_out_of_memory(r);

@@ -87,8 +87,7 @@ static bool include_cycle(reader *r, const yoke_yaml_node *at, const include_lis
   return model_mistake(r, at, "include", "found a cycle: %s, expected files that do not include themselves", text);
 }
 
-/* Path of `text` seen from the folder of `from`. */
-static char *relative_path(const char *from, const char *text) {
+char *model_relative_path(const char *from, const char *text) {
   const char  *slash  = strrchr(from, '/');
   const size_t folder = text[0] == '/' || slash == NULL ? 0 : (size_t)(slash - from) + 1;
   char        *path   = malloc(folder + strlen(text) + 1);
@@ -98,8 +97,7 @@ static char *relative_path(const char *from, const char *text) {
   return path;
 }
 
-/* The model knows the files it was read from: no result may overwrite them. */
-static bool keep_file(reader *r, const char *path) {
+bool model_keep_file(reader *r, const char *path) {
   yoke_model *m     = r->model;
   char      **files = realloc(m->files, ((size_t)m->n_files + 1) * sizeof *files);
   if (files == NULL) return model_out_of_memory(r);
@@ -116,7 +114,7 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
                          include_list *list) {
   if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, "include", "the path of a model file");
-  char *path = relative_path(from, node->text);
+  char *path = model_relative_path(from, node->text);
   if (path == NULL) return model_out_of_memory(r);
   char *real = realpath(path, NULL);
   bool  good = real != NULL;
@@ -139,7 +137,7 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
                            MAX_INCLUDE_DEPTH);
     } else if ((status = yoke_yaml_read_file(r->ctx, r->yaml, path, &tree)) != YOKE_OK) {
       good = model_unreadable(r, status);
-    } else if (!keep_file(r, path)) {
+    } else if (!model_keep_file(r, path)) {
       good = false;
     } else {
       list->stack[list->n_stack++] = list->n;
@@ -172,7 +170,7 @@ bool model_merge_includes(reader *r, const yoke_yaml_node *tree, const char *pat
     list->path[list->n++]        = real;
     list->stack[list->n_stack++] = 0;
   }
-  bool good = real == NULL || keep_file(r, path);
+  bool good = real == NULL || model_keep_file(r, path);
   *root     = yoke_yaml_copy_shallow(r->yaml, tree);
   if (good) good = *root != NULL ? include_all(r, *root, path, list) : model_out_of_memory(r);
   if (*root != NULL) yoke_yaml_remove(*root, "include");

@@ -82,7 +82,7 @@ typedef struct reader {
   parameter *active[64];                    /* parameters being evaluated, outermost first */
   yoke_names variable_names;                /* "kind/object/mass/v/component" -> number of the variable */
   yoke_names output_names, reference_names; /* outputs of the user; outputs that they read, by their full names */
-  size_t     capacity_outputs, capacity_references, capacity_inputs, capacity_foreigns;
+  size_t     capacity_outputs, capacity_references, capacity_inputs, capacity_foreigns, capacity_flexibles;
   int        law_of; /* connection whose law is being read */
 } reader;
 
@@ -234,6 +234,13 @@ void         model_each_value(reader *r, scope *s, const char *section, model_en
 bool model_merge_includes(reader *r, const yoke_yaml_node *tree, const char *path, yoke_yaml_node **root);
 bool model_apply_overrides(reader *r, yoke_yaml_node **root, const yoke_overrides *overrides);
 
+/* Path of `text` seen from the folder of the file `from`. Gives; NULL: no memory. */
+char *model_relative_path(const char *from, const char *text);
+/* The model knows the files it was read from: no result may overwrite them. */
+bool  model_keep_file(reader *r, const char *path);
+/* Matrices of linear bodies that are names of files become what the files hold (model_matrices.c), so that the model is all in one text. */
+bool  model_inline_matrices(reader *r, const char *path, yoke_yaml_node **root);
+
 bool model_open_parameters(reader *r, scope *s, const yoke_yaml_node *own, const yoke_yaml_node *given, scope *giver);
 void model_evaluate_parameters(reader *r, scope *s);
 /* Value of a parameter seen from s. YOKE_SYMBOL_UNKNOWN: none, or it has a mistake (then *bad). */
@@ -248,6 +255,15 @@ void model_read_bodies(reader *r, scope *s);
 void model_read_frames(reader *r, scope *s);
 bool model_read_chain(reader *r, scope *s, const yoke_yaml_node *node, yoke_chain **out);
 bool model_read_rod(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted);
+/* A body of its own of the model, and its frame: its index; -1: a mistake is recorded. */
+int  model_add_body(reader *r, const yoke_yaml_node *key, const char *name, yoke_body *body);
+/* Flexible bodies, whose points are bodies. Index of a kind; -1: none. */
+extern const char *const model_flexible_kinds[];
+enum { MODEL_FLEXIBLE_KINDS = 2 };
+bool model_read_flexible(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, int kind,
+                         const char *name);
+/* The flexible body of this name seen from s; -1: none. */
+int  model_find_flexible(const reader *r, const scope *s, const char *name);
 void model_read_inputs(reader *r, scope *s);
 void model_read_subsystems(reader *r, scope *s); /* all but their inputs, which read outputs */
 void model_read_subsystem_inputs(reader *r, scope *s);

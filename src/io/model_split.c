@@ -127,6 +127,12 @@ static bool assign_pattern(reader *r, const yoke_yaml_node *at, assignment *a, c
                        nearest == NULL ? "" : "'?");
 }
 
+static bool assign_flexible(reader *r, const yoke_yaml_node *at, assignment *a, const yoke_flexible *flexible) {
+  bool good = true;
+  for (int k = 0; good && k < flexible->n_bodies; ++k) good = assign_body(r, at, a, flexible->first_body + k);
+  return good;
+}
+
 static bool assign_entry(reader *r, const scope *s, const yoke_yaml_node *node, assignment *a) {
   if (yoke_yaml_is_nothing(node) || node->kind != YOKE_YAML_SCALAR)
     return model_expected(r, node, NULL, "the name of a body or a range rod[1..50]");
@@ -134,8 +140,10 @@ static bool assign_entry(reader *r, const scope *s, const yoke_yaml_node *node, 
   char        name[NAME_SIZE];
   if (dots != NULL) return assign_range(r, s, node, a, node->text, bracket, dots);
   if (!model_fold_name(r, s, node, NULL, node->text, name, sizeof name)) return false;
-  const int body = model_find(s, &r->body_names, name), rod = model_find(s, &r->rod_names, name);
+  const int body = model_find(s, &r->body_names, name), rod = model_find(s, &r->rod_names, name),
+            flexible = model_find_flexible(r, s, name);
   if (rod >= 0) return assign_rod(r, node, a, &r->model->rods[rod]);
+  if (flexible >= 0) return assign_flexible(r, node, a, &r->model->flexibles[flexible]);
   return body >= 0 ? assign_body(r, node, a, body) : assign_pattern(r, node, a, name);
 }
 
@@ -191,6 +199,29 @@ static void check_complete(reader *r, const yoke_yaml_node *map, const assignmen
                   m->bodies[first].name, n - 1);
 }
 
+static int compare_bodies(const void *a, const void *b) {
+  const int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+/* A flexible body is in one subsystem, its points side by side. */
+static void check_flexibles(reader *r, const yoke_yaml_node *map, const assignment *a) {
+  yoke_model *m = r->model;
+  for (int i = 0; i < m->n_flexibles; ++i) {
+    const yoke_flexible *f    = &m->flexibles[i];
+    const int            part = a->part_of[f->first_body];
+    for (int k = 1; k < f->n_bodies; ++k) {
+      const int other = a->part_of[f->first_body + k];
+      if (other == part) continue;
+      model_mistake(r, map, NULL,
+                    "found points of '%s' in the subsystems '%s' and '%s', expected it as a whole: list '%s'", f->name,
+                    m->parts[part].name, m->parts[other].name, f->name);
+      return;
+    }
+    qsort(m->parts[part].bodies, (size_t)m->parts[part].n_bodies, sizeof *m->parts[part].bodies, compare_bodies);
+  }
+}
+
 /* A part of its own for every subsystem that is no part of the mechanics, with the bodies that stand in for its ports. */
 static bool add_foreign_parts(reader *r, assignment *a) {
   yoke_model *m = r->model;
@@ -240,6 +271,7 @@ void model_read_split(reader *r) {
     model_enter(r, "split", NULL);
     for (int k = 0; k < map->n; ++k) good = read_part(r, r->scopes[0], map->keys[k], map->items[k], &a) && good;
     if (good) check_complete(r, map, &a);
+    if (r->n_errors == 0) check_flexibles(r, map, &a);
   } else {
     good = add_whole(r, &a);
   }

@@ -302,6 +302,10 @@ static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_grap
   int first = 0;
   for (int k = 0; k < model->n_bodies; ++k) g->parent[k] = k;
   cut_visit_bonds(model, join_bodies, g->parent);
+  for (int k = 0; k < model->n_bodies; ++k) { /* points of a flexible body stay together */
+    const int number = model->bodies[k].flexible;
+    if (number > 0) join_bodies(g->parent, k, 0, model->flexibles[number - 1].first_body, 0);
+  }
   choose_chains(model, g, out->n_parts);
   for (int k = 0; k < model->n_bodies; ++k) {
     if (g->n_pieces[k] == 0) continue;

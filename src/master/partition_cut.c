@@ -41,6 +41,7 @@ static double body_inertia(const yoke_body *body) {
 static int n_translations(yoke_connection_kind kind) {
   switch (kind) {
   case YOKE_CONNECTION_PERPENDICULAR:
+  case YOKE_CONNECTION_TANGENT:
   case YOKE_CONNECTION_ORIENTATION:
   case YOKE_CONNECTION_TORSION_SPRING: return 0;
   case YOKE_CONNECTION_INPLANE:

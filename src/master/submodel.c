@@ -1,4 +1,5 @@
 #include "master/submodel.h"
+#include "model/flexible.h"
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -111,6 +112,23 @@ static bool fill_bodies(const yoke_model *whole, const yoke_start *start, const 
   return m->bodies != NULL && !m->arena.has_failed;
 }
 
+/* Flexible bodies whose points are in the part; they stand side by side there too. */
+static bool fill_flexibles(const yoke_model *whole, const yoke_split_part *part, yoke_model *m) {
+  m->flexibles = yoke_allocate((size_t)whole->n_flexibles + 1, sizeof *m->flexibles);
+  if (m->flexibles == NULL) return false;
+  for (int k = 0; k < part->n_bodies; ++k) {
+    const int number = whole->bodies[part->bodies[k]].flexible;
+    if (number == 0) continue;
+    if (part->bodies[k] == whole->flexibles[number - 1].first_body) {
+      yoke_flexible *out = &m->flexibles[m->n_flexibles++];
+      yoke_flexible_copy(&m->arena, &whole->flexibles[number - 1], out);
+      out->first_body = k;
+    }
+    m->bodies[k].flexible = m->n_flexibles;
+  }
+  return !m->arena.has_failed;
+}
+
 yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, const yoke_places *places, int p,
                                  yoke_submodel *out) {
   const yoke_model      *whole = start->model;
@@ -125,7 +143,7 @@ yoke_status yoke_submodel_create(yoke_context *ctx, const yoke_start *start, con
   m->solver  = part->has_solver ? part->solver : whole->solver;
   m->energy  = whole->energy;
   m->name    = yoke_text_copy(part->name);
-  if (m->name != NULL && fill_bodies(whole, start, places, part, m)) return YOKE_OK;
+  if (m->name != NULL && fill_bodies(whole, start, places, part, m) && fill_flexibles(whole, part, m)) return YOKE_OK;
   yoke_submodel_clear(out);
   return yoke_out_of_memory(ctx, "subsystem '%s'", part->name);
 }

@@ -1,7 +1,7 @@
 /* Equations of motion as an integrator sees them.
  *
  *   q' = T(q) v                      (and the rows of quadratures: q_k' = some function of t, q, v, u)
- *   M v' = f(t, q, v, u) + G(q)^T lambda       M constant and block diagonal
+ *   M v' = f(t, q, v, u) + G(q)^T lambda       M constant, with a block for each body: of rigid ones small, of flexible ones a band
  *   0 = g(t, q),  0 = g' = G v + g_t,  0 = g'' = G v' + gamma(t, q, v)
  *   0 = n(q)                          norms of Euler parameters
  * Guided rows, if there are any, are met by the accelerations alone: 0 = L(t, q, u) v' + c(t, q, v, u), and their

@@ -37,6 +37,7 @@ static const struct {
     {YOKE_CONNECTION_ORIENTATION, 3, {PARALLEL_ROWS, NO_TURN_ROW}},
     {YOKE_CONNECTION_FIXED, 6, {POINT_ROWS, PARALLEL_ROWS, NO_TURN_ROW}},
     {YOKE_CONNECTION_DISTANCE, 1, {{YOKE_ROW_DISTANCE, 0, 0}}},
+    {YOKE_CONNECTION_TANGENT, 2, {{YOKE_ROW_SLOPE, 0, 0}, {YOKE_ROW_SLOPE, 1, 1}}},
 };
 
 int yoke_joint_rows(yoke_connection_kind kind, yoke_row rows[6]) {

@@ -81,6 +81,7 @@ void yoke_model_destroy(yoke_model **model) {
   }
   release_elements(m);
   free(m->bodies);
+  free(m->flexibles);
   free(m->frames);
   free(m->connections);
   free(m->loads);
@@ -154,6 +155,7 @@ static const char *const connection_words[] = {
     [YOKE_CONNECTION_TORSION_SPRING] = "torsion-spring",
     [YOKE_CONNECTION_BUSHING]        = "bushing",
     [YOKE_CONNECTION_ROD_ELEMENT]    = "rod-element",
+    [YOKE_CONNECTION_TANGENT]        = "tangent",
 };
 
 enum { N_CONNECTION_KINDS = sizeof connection_words / sizeof connection_words[0] };
@@ -167,7 +169,7 @@ const char *yoke_connection_kind_name(yoke_connection_kind kind) {
 }
 
 bool yoke_connection_is_joint(yoke_connection_kind kind) {
-  return (unsigned)kind <= YOKE_CONNECTION_DISTANCE;
+  return (unsigned)kind <= YOKE_CONNECTION_DISTANCE || kind == YOKE_CONNECTION_TANGENT;
 }
 
 static int chain_size(const yoke_body *body) {
@@ -248,7 +250,7 @@ int yoke_connection_n_rows(const yoke_connection *connection) {
       [YOKE_CONNECTION_CYLINDRICAL] = 4, [YOKE_CONNECTION_TRANSLATIONAL] = 5, [YOKE_CONNECTION_PLANAR] = 3,
       [YOKE_CONNECTION_INLINE] = 2,      [YOKE_CONNECTION_ORIENTATION] = 3,   [YOKE_CONNECTION_FIXED] = 6,
       [YOKE_CONNECTION_DISTANCE] = 1,    [YOKE_CONNECTION_SPRING_DAMPER] = 1, [YOKE_CONNECTION_TORSION_SPRING] = 1,
-      [YOKE_CONNECTION_BUSHING] = 6,     [YOKE_CONNECTION_ROD_ELEMENT] = 6,
+      [YOKE_CONNECTION_BUSHING] = 6,     [YOKE_CONNECTION_ROD_ELEMENT] = 6,   [YOKE_CONNECTION_TANGENT] = 2,
   };
   return rows[connection->kind] + (connection->motion != NULL ? 1 : 0);
 }

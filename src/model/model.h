@@ -5,7 +5,8 @@
  * Every body is thought of as a body in space with six freedoms (three translations of its centre of
  * mass in the inertial frame, three rotations in the body frame) of which its kind keeps some:
  *   rigid 0..5, planar 0 1 5 (x, y, angle about z), particle 0 1 2, mass1d 0. Elements are written once,
- * for six freedoms. A chain is a row of mass1d with its own arrays; its masses can be connected too. */
+ * for six freedoms. A chain is a row of mass1d with its own arrays; its masses can be connected too.
+ * The points of a flexible body are bodies of these kinds too, with masses and inner forces in common. */
 #ifndef YOKE_MODEL_MODEL_H
 #define YOKE_MODEL_MODEL_H
 
@@ -85,7 +86,42 @@ typedef struct yoke_body {
   bool           fix_position, fix_velocity; /* the user wants these kept exactly by the assembly (`keep: true`) */
   yoke_chain    *chain;                      /* YOKE_BODY_CHAIN only */
   bool           is_copy;                    /* another subsystem owns the body and counts its energy */
+  int            flexible;     /* it is a point of flexible body number `flexible` - 1; 0: a body of its own */
+  bool           is_direction; /* its position is a direction and no place (slopes of cables) */
 } yoke_body;
+
+/* Symmetric matrix by rows, all entries: those of row i are start[i] ... start[i + 1] - 1. */
+typedef struct yoke_symmetric {
+  int    *start; /* [n + 1] */
+  int    *column;
+  double *value;
+} yoke_symmetric;
+
+/* M v' = load - K (q - rest) - D v in the freedoms of its points, one after the other. */
+typedef struct yoke_linear_body {
+  yoke_symmetric mass, damping, stiffness;
+  double        *rest, *load; /* [n] */
+} yoke_linear_body;
+
+/* Cable of equal elements (cable.h): points are r and r_x of each node in turn, both with three freedoms. */
+typedef struct yoke_cable {
+  int    n_elements;
+  double element_length;     /* [m] */
+  double mass_per_length;    /* rho A [kg/m] */
+  double axial_stiffness;    /* E A [N] */
+  double bending_stiffness;  /* E I [N m^2] */
+  double damping;            /* of all motion, f = -damping M v [1/s] */
+  double axial_damping;      /* time constant of stretching, N = E A (e + axial_damping e') [s] */
+  int    n_axial, n_bending; /* Gauss points */
+} yoke_cable;
+
+/* Flexible body: points, which are bodies of the model and stand side by side in its list, with one mass matrix and forces between all of them. */
+typedef struct yoke_flexible {
+  char             *name;
+  int               first_body, n_bodies, n; /* n freedoms */
+  yoke_linear_body *linear;                  /* NULL: */
+  yoke_cable       *cable;
+} yoke_flexible;
 
 /* A frame (marker) on a body or on the ground: origin and axes in the body frame. */
 typedef struct yoke_frame {
@@ -117,6 +153,7 @@ typedef enum yoke_connection_kind {
   YOKE_CONNECTION_SPRING_DAMPER,  /* along the line of the two origins; between 1-D masses along x, signed */
   YOKE_CONNECTION_TORSION_SPRING, /* relative angle about z (of frame 1); planar: angle2 - angle1 */
   YOKE_CONNECTION_BUSHING,        /* three translations, three rotations, in the axes of frame 1 */
+  YOKE_CONNECTION_TANGENT,        /* a joint: frame 1, which is a direction, along z of frame 2 */
   YOKE_CONNECTION_ROD_ELEMENT     /* between neighbouring nodes of a rod; of rods only (rod.h) */
 } yoke_connection_kind;
 
@@ -342,8 +379,9 @@ typedef struct yoke_model {
   double                 t_start, t_end;
   bool                   assemble; /* bodies may be moved far to close the joints */
   int                    n_bodies, n_frames, n_connections, n_loads, n_events, n_variables, n_parts, n_ghosts;
-  int                    n_user_outputs, n_references, n_inputs, n_foreigns, n_rods;
+  int                    n_user_outputs, n_references, n_inputs, n_foreigns, n_rods, n_flexibles;
   yoke_body             *bodies;
+  yoke_flexible         *flexibles;
   yoke_frame            *frames;
   yoke_connection       *connections;
   yoke_load             *loads;

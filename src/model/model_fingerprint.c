@@ -51,6 +51,33 @@ static void add_chain(uint64_t *sum, const yoke_chain *c) {
   }
 }
 
+static void add_symmetric(uint64_t *sum, const yoke_symmetric *A, int n) {
+  *sum = yoke_checksum(*sum, A->start, ((size_t)n + 1) * sizeof *A->start);
+  *sum = yoke_checksum(*sum, A->column, (size_t)A->start[n] * sizeof *A->column);
+  add_doubles(sum, (size_t)A->start[n], A->value);
+}
+
+static uint64_t sum_of_flexible(const yoke_flexible *f) {
+  uint64_t sum = YOKE_CHECKSUM_START;
+  add_int(&sum, f->n);
+  if (f->linear != NULL) {
+    add_symmetric(&sum, &f->linear->mass, f->n);
+    add_symmetric(&sum, &f->linear->damping, f->n);
+    add_symmetric(&sum, &f->linear->stiffness, f->n);
+    add_doubles(&sum, (size_t)f->n, f->linear->rest);
+    add_doubles(&sum, (size_t)f->n, f->linear->load);
+  }
+  if (f->cable != NULL) {
+    const yoke_cable *c         = f->cable;
+    const double      numbers[] = {c->element_length,    c->mass_per_length, c->axial_stiffness,
+                                   c->bending_stiffness, c->damping,         c->axial_damping};
+    add_int(&sum, c->n_axial);
+    add_int(&sum, c->n_bending);
+    add_doubles(&sum, sizeof numbers / sizeof *numbers, numbers);
+  }
+  return sum;
+}
+
 static uint64_t sum_of_body(const yoke_body *body) {
   uint64_t sum = YOKE_CHECKSUM_START;
   add_int(&sum, (int)body->kind);
@@ -139,6 +166,8 @@ void yoke_model_fingerprint(const yoke_model *model, yoke_fingerprint_item item,
   add_doubles(&gravity, 3, model->gravity);
   item(user, "gravity", "", gravity);
   for (int i = 0; i < model->n_bodies; ++i) item(user, "body", model->bodies[i].name, sum_of_body(&model->bodies[i]));
+  for (int i = 0; i < model->n_flexibles; ++i)
+    item(user, "flexible body", model->flexibles[i].name, sum_of_flexible(&model->flexibles[i]));
   for (int i = 0; i < model->n_connections; ++i)
     item(user, "connection", model->connections[i].name, sum_of_connection(model, &model->connections[i]));
   for (int i = 0; i < model->n_loads; ++i)

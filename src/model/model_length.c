@@ -40,6 +40,7 @@ void yoke_model_frame_at_start(const yoke_model *model, const yoke_frame *frame,
 
 static void include_frame(const yoke_model *model, const yoke_frame *frame, box *b) {
   double r[3], R[9];
+  if (frame->body >= 0 && model->bodies[frame->body].is_direction) return;
   if (frame->body <= YOKE_FIRST_GHOST) {
     const yoke_ghost *ghost = &model->ghosts[YOKE_FIRST_GHOST - frame->body];
     yoke_pose         pose;
@@ -86,13 +87,14 @@ static double diagonal(const yoke_model *model) {
     if (model->bodies[i].kind == YOKE_BODY_CHAIN) {
       include_chain(model->bodies[i].chain, &b);
     } else {
-      include_point(&b, model->bodies[i].position);
+      if (!model->bodies[i].is_direction) include_point(&b, model->bodies[i].position);
     }
   }
   for (int f = 0; f < model->n_frames; ++f) {
     if (model->frames[f].body >= 0) include_frame(model, &model->frames[f], &b);
   }
   for (int c = 0; c < model->n_connections; ++c) {
+    if (model->connections[c].kind == YOKE_CONNECTION_TANGENT) continue; /* it joins no places */
     for (int side = 0; side < 2; ++side) include_frame(model, &model->frames[model->connections[c].frame[side]], &b);
   }
   for (int k = 0; k < 3; ++k) edge[k] = b.high[k] >= b.low[k] ? b.high[k] - b.low[k] : 0.0;
@@ -122,7 +124,7 @@ static double largest_speed(const yoke_model *model) {
       find_span(&body->chain->v0, body->chain->n, &low, &high);
       largest = fmax(largest, fmax(fabs(low), fabs(high)));
     } else {
-      largest = fmax(largest, vec3_norm(body->velocity));
+      if (!body->is_direction) largest = fmax(largest, vec3_norm(body->velocity));
     }
   }
   return largest;

@@ -519,18 +519,21 @@ static yoke_status build_G(yoke_multibody *mb, yoke_context *ctx, yoke_arena *sc
   return yoke_pattern_create(ctx, mb->ng, mb->nv, n, row, col, mb->G_slot, &mb->G_pattern);
 }
 
-/* Joints by node: list[start[node] ...] of 2 joint + side; ghosts count as ground. */
+/* Joints by node: list[start[node] ...] of 2 joint + side; ghosts count as ground. A flexible body is one node. */
 static yoke_status joints_by_node(const yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int n_joints,
                                   int **start_out, int **list_out) {
   int *start = *start_out = yoke_arena_take(scratch, (size_t)mb->n_nodes + 2, sizeof *start);
   int *list = *list_out = yoke_arena_take(scratch, 2 * (size_t)n_joints + 1, sizeof *list);
   YOKE_TRY(yoke_arena_check(scratch, ctx, "the structure of %d joints", n_joints));
   for (int j = 0; j < n_joints; ++j) {
-    for (int side = 0; side < 2; ++side) ++start[mb_own_node(mb, &mb->joints[j].link, side) + 2];
+    for (int side = 0; side < 2; ++side) ++start[mb_mass_node(mb, mb_own_node(mb, &mb->joints[j].link, side)) + 2];
   }
   for (int i = 0; i < mb->n_nodes; ++i) start[i + 2] += start[i + 1];
   for (int j = 0; j < n_joints; ++j) {
-    for (int side = 0; side < 2; ++side) list[start[mb_own_node(mb, &mb->joints[j].link, side) + 1]++] = 2 * j + side;
+    for (int side = 0; side < 2; ++side) {
+      const int node          = mb_mass_node(mb, mb_own_node(mb, &mb->joints[j].link, side));
+      list[start[node + 1]++] = 2 * j + side;
+    }
   }
   return YOKE_OK;
 }
@@ -550,18 +553,21 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_a
   mb->diagonal_at = yoke_arena_take(&mb->arena, (size_t)mb->n_joints + 1, sizeof *mb->diagonal_at);
   if (scratch->has_failed || mb->arena.has_failed)
     return yoke_out_of_memory(ctx, "the structure of %d joints", mb->n_joints);
-  int e = 0;
+  int e = 0, own = (int)n;
   for (int node = 1; node < mb->n_nodes; ++node) {
     for (int i = start[node]; i < start[node + 1]; ++i) {
-      for (int k = start[node]; k < i; ++k, ++e) {
-        mb->couplings[e] =
+      for (int k = start[node]; k < i; ++k) {
+        const int at = list[i] / 2 == list[k] / 2 ? --own : e++; /* own ones from the end */
+        mb->couplings[at] =
             (mb_coupling){.a = list[i] / 2, .b = list[k] / 2, .side_a = list[i] % 2, .side_b = list[k] % 2};
-        a[e] = mb->couplings[e].a;
-        b[e] = mb->couplings[e].b;
+        if (at == own) continue;
+        a[at] = mb->couplings[at].a;
+        b[at] = mb->couplings[at].b;
       }
     }
   }
-  mb->n_couplings = e;
+  mb->n_couplings     = e;
+  mb->n_own_couplings = (int)n - own;
   for (int j = 0; j < mb->n_joints; ++j) size[j] = mb->joints[j].n;
   YOKE_TRY(yoke_block_ldl_create(ctx, mb->n_joints, size, e, a, b, &mb->ldl));
   for (int i = 0; i < e; ++i) {
@@ -574,6 +580,15 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_a
     }
   }
   for (int j = 0; j < mb->n_joints; ++j) mb->diagonal_at[j] = yoke_block_ldl_diagonal(mb->ldl, j);
+  for (int i = 0; i < mb->n_couplings + mb->n_own_couplings; ++i) {
+    mb_coupling *c      = &mb->couplings[i];
+    const bool   is_own = i >= mb->n_couplings;
+    c->cross            = -1;
+    if (is_own) c->at = mb->diagonal_at[c->a];
+    if (mb->joints[c->a].link.node[c->side_a] == mb->joints[c->b].link.node[c->side_b]) continue;
+    c->cross = (ptrdiff_t)mb->n_cross;
+    mb->n_cross += 6 * (size_t)mb->joints[c->b].n;
+  }
   return YOKE_OK;
 }
 
@@ -848,6 +863,7 @@ static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke
 
 static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
   YOKE_TRY(build_nodes(mb, ctx));
+  YOKE_TRY(mb_build_flexibles(mb, ctx));
   mb->nq              = mb->nq_states; /* the guess has no quadratures yet */
   yoke_arena  scratch = {0};
   yoke_pose  *guess   = NULL;
@@ -857,6 +873,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch);
   yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = build_ports(mb, ctx, options);
+  if (status == YOKE_OK) status = mb_build_interface(mb, ctx);
   mb->can_jump     = status == YOKE_OK && mb_find_jumps(mb);
   mb->has_energy   = options->energy;
   mb->i_integral   = mb->nq_states + mb->n_port_integrals;

@@ -412,7 +412,7 @@ static void emit_nodes(const mb_traversal *x) {
     if (node->kind == YOKE_BODY_CHAIN) continue;
     for (int k = 0; k < node->nv && k < 3; ++k) emit_one(x->out, node->iq + k, x->dae->i_v + node->iv + k, 1.0);
     if (node->kind == YOKE_BODY_RIGID) emit_quaternion(x, i, norm++);
-    if (x->dae->form == YOKE_DAE_INDEX1) emit_mass(x, node);
+    if (x->dae->form == YOKE_DAE_INDEX1 && node->flexible == 0) emit_mass(x, node);
   }
 }
 
@@ -436,6 +436,40 @@ static void emit_chain(const mb_traversal *x, const mb_chain *chain) {
       emit_one(x->out, row, x->dae->i_a + chain->iv + i, -m[i]);
     }
   }
+}
+
+/* Where an entry of the mass matrix of a flexible body goes: row + i and column + j of the sink, s times. */
+typedef struct mass_sink {
+  mb_sink *out;
+  int      row, column, stride;
+  double   s;
+} mass_sink;
+
+static void emit_mass_entry(void *user, int row, int column, double value) {
+  const mass_sink *m = user;
+  for (int k = 0; k < m->stride; ++k)
+    emit_one(m->out, m->row + row * m->stride + k, m->column + column * m->stride + k, m->s * value);
+}
+
+/* Derivatives of inner forces. */
+typedef struct flexible_sink {
+  const mb_traversal *x;
+  const mb_flexible  *f;
+} flexible_sink;
+
+static void emit_flexible_block(void *user, bool by_velocity, int row, int column, int size, const double *A) {
+  const flexible_sink *s     = user;
+  const int            first = by_velocity ? s->x->dae->i_v + s->f->iv : s->f->iq;
+  emit(s->x->out, s->x->i_force + s->f->iv + row, size, first + column, size, A, size);
+}
+
+static void emit_flexible(const mb_traversal *x, const mb_flexible *f) {
+  flexible_sink s = {x, f};
+  yoke_flexible_jacobian(f->given, x->q + f->iq, x->v + f->iv, emit_flexible_block, &s);
+  if (x->dae->form != YOKE_DAE_INDEX1) return;
+  mass_sink m = {x->out, x->i_force + f->iv, x->dae->i_a + f->iv, f->stride, -1.0};
+  yoke_flexible_mass(f->given, emit_mass_entry, &m);
+  for (int i = f->iv; i < f->iv + f->n; ++i) emit_one(x->out, x->dae->i_v + i, x->dae->i_a + i, 1.0);
 }
 
 /* G^T lambda of the first joints into `out` [n_nodes, 6] (added). */
@@ -484,6 +518,7 @@ static void traverse(mb_traversal *x) {
   x->out->full = true;
   emit_nodes(x);
   for (int c = 0; c < mb->n_chains; ++c) emit_chain(x, &mb->chains[c]);
+  for (int i = 0; i < mb->n_flexibles; ++i) emit_flexible(x, &mb->flexibles[i]);
   x->out->full = false;
   for (int j = 0; j < mb->n_joints; ++j) emit_joint(x, &mb->joints[j]);
   x->out->full = true; /* the ghosts of guided joints have no pseudo-random states */
@@ -512,6 +547,11 @@ static void emit_constant_places(const yoke_multibody *mb, const yoke_dae *dae, 
     const double zero[9] = {0.0};
     emit(out, dae->i_v + node->iv + 3, 3, dae->i_v + node->iv + 3, 3, zero, 3);
   }
+  for (int i = 0; dae->form == YOKE_DAE_GGL && i < mb->n_flexibles; ++i) {
+    const mb_flexible *f = &mb->flexibles[i];
+    mass_sink          m = {out, dae->i_v + f->iv, dae->i_v + f->iv, f->stride, 0.0};
+    yoke_flexible_mass(f->given, emit_mass_entry, &m);
+  }
   for (int g = 0; g < mb->n_rows; ++g) {
     emit_one(out, dae->i_lambda + g, dae->i_lambda + g, 0.0);
     if (dae->i_mu >= 0) emit_one(out, dae->i_mu + g, dae->i_mu + g, 0.0);
@@ -531,6 +571,18 @@ static double *entry(const yoke_pattern *pattern, double *values, int row, int c
   return values + low;
 }
 
+/* Entries of E of a flexible body. */
+typedef struct mass_places {
+  yoke_dae *dae;
+  int       first, stride;
+} mass_places;
+
+static void add_mass_entry(void *user, int row, int column, double value) {
+  const mass_places *m = user;
+  for (int k = 0; k < m->stride; ++k)
+    *entry(m->dae->pattern, m->dae->E, m->first + row * m->stride + k, m->first + column * m->stride + k) += value;
+}
+
 static void set_E(const yoke_multibody *mb, yoke_dae *dae) {
   const bool ggl = dae->form == YOKE_DAE_GGL;
   for (int i = 0; i < mb->nq; ++i) *entry(dae->pattern, dae->E, i, i) = 1.0;
@@ -541,10 +593,14 @@ static void set_E(const yoke_multibody *mb, yoke_dae *dae) {
       *entry(dae->pattern, dae->E, k, k) = yoke_chain_kernel_mass(mb->chains[c].kernel)[i];
     }
   }
+  for (int i = 0; ggl && i < mb->n_flexibles; ++i) {
+    mass_places m = {dae, dae->i_v + mb->flexibles[i].iv, mb->flexibles[i].stride};
+    yoke_flexible_mass(mb->flexibles[i].given, add_mass_entry, &m);
+  }
   for (int n = 1; ggl && n < mb->n_nodes; ++n) {
     const mb_node *node = &mb->nodes[n];
     const int      base = dae->i_v + node->iv;
-    if (node->kind == YOKE_BODY_CHAIN) continue;
+    if (node->kind == YOKE_BODY_CHAIN || node->flexible > 0) continue;
     for (int k = 0; k < node->nv; ++k) {
       if (node->freedom[k] < 3) *entry(dae->pattern, dae->E, base + k, base + k) = node->mass;
     }
@@ -570,9 +626,15 @@ static void set_R(const yoke_multibody *mb, const mb_work *w, const double *q, y
       if (index >= mb->n_nodes) continue; /* a ghost */
       const double *n = w->grad + 12 * g + 6 * side, *t = n + 3;
       double        row[6], Wt[3];
-      mat3_apply(Wt, w->W + 9 * index, t);
-      by_mass += vec3_dot(t, Wt);
-      for (int k = 0; k < 3; ++k) by_mass += node->inverse_mass[k] * n[k] * n[k];
+      if (node->flexible > 0) {
+        double y[6];
+        mb_flexible_response(mb, w, index, n, index, y);
+        by_mass += vec3_dot(n, y) + vec3_dot(t, y + 3);
+      } else {
+        mat3_apply(Wt, w->W + 9 * index, t);
+        by_mass += vec3_dot(t, Wt);
+        for (int k = 0; k < 3; ++k) by_mass += node->inverse_mass[k] * n[k] * n[k];
+      }
       columns_to_v(node, w->pose[index].R, 1, n, 12, row);
       for (int k = 0; k < node->nv; ++k) plain += row[k] * row[k];
     }
@@ -789,11 +851,14 @@ static yoke_status write_forces(const mb_traversal *x, double *F) {
     YOKE_TRY(yoke_chain_kernel_force(chain->kernel, x->t, mb->model->gravity[0], x->q + chain->iq, x->v + chain->iv,
                                      F + x->i_force + chain->iv));
   }
+  if (mb->n_flexibles > 0) mb_flexible_forces(mb, x->q, x->v, F + x->i_force);
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     double        *f    = F + x->i_force + node->iv;
     if (node->kind == YOKE_BODY_CHAIN) {
       f[0] += x->w->wrench[6 * i];
+    } else if (node->flexible > 0) {
+      for (int k = 0; k < node->nv; ++k) f[k] += x->w->wrench[6 * i + node->freedom[k]];
     } else {
       rows_to_v(node, x->w->pose[i].R, 1, x->w->wrench + 6 * i, 1, f);
     }

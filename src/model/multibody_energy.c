@@ -13,7 +13,7 @@ static void body_energy(const yoke_multibody *mb, const mb_work *w, const double
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node   *node = &mb->nodes[i];
     const yoke_pose *pose = &w->pose[i];
-    if (node->kind == YOKE_BODY_CHAIN || node->is_copy) continue;
+    if (node->kind == YOKE_BODY_CHAIN || node->flexible > 0 || node->is_copy) continue;
     *kinetic += 0.5 * node->mass * vec3_dot(pose->v, pose->v);
     *potential -= node->mass * vec3_dot(mb->model->gravity, pose->r);
     if (node->kind == YOKE_BODY_RIGID) {
@@ -45,6 +45,10 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
   }
   if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
   if (mb->n_formulas > 0) *potential += mb_formula_potential(mb, w);
+  for (int i = 0; i < mb->n_flexibles; ++i) {
+    const mb_flexible *f = &mb->flexibles[i];
+    yoke_flexible_energy(f->given, mb->model->gravity, q + f->iq, v + f->iv, kinetic, potential, dissipated);
+  }
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
     double          k, p, d, e;

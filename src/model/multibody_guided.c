@@ -137,32 +137,59 @@ static double dot(int n, const double *a, const double *b) {
 void mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]) {
   double *place = w->probe + 12 * i, *Y = place + 6;
   memcpy(place, grad, 6 * sizeof *place);
+  if (mb->nodes[node].flexible > 0) {
+    mb_flexible_response(mb, w, node, grad, node, Y);
+    return;
+  }
   for (int k = 0; k < 3; ++k) Y[k] = mb->nodes[node].inverse_mass[k] * grad[k];
   mat3_apply(Y + 3, w->W + 9 * node, grad + 3);
 }
 
-/* b = G Y for accelerations Y [6] of one node. */
-static void joint_response(const yoke_multibody *mb, const mb_work *w, int node, const double *Y, double *b) {
+void mb_push_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, double s) {
+  const double *grad = w->probe + 12 * i, *Y = grad + 6;
+  if (mb->nodes[node].flexible > 0) {
+    mb_push_node(mb, w, node, s, grad);
+    return;
+  }
+  for (int k = 0; k < 6; ++k) w->acceleration[6 * node + k] += s * Y[k];
+}
+
+/* b = G M^-1 grad^T of row number i, which is on this node. */
+static void joint_response(const yoke_multibody *mb, const mb_work *w, int i, int node, double *b) {
+  const double *grad = w->probe + 12 * i, *Y = grad + 6;
   memset(b, 0, (size_t)mb->ng * sizeof *b);
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
-      if (joint->link.node[side] != node) continue;
-      for (int g = joint->g0; g < joint->g0 + joint->n; ++g) b[g] += dot(6, w->grad + 12 * g + 6 * side, Y);
+      const int own = joint->link.node[side];
+      double    y[6];
+      if (own != node && !mb_is_same_flexible(mb, own, node)) continue;
+      if (own != node) mb_flexible_response(mb, w, node, grad, own, y);
+      for (int g = joint->g0; g < joint->g0 + joint->n; ++g)
+        b[g] += dot(6, w->grad + 12 * g + 6 * side, own != node ? y : Y);
     }
   }
+}
+
+/* Row i against a unit multiplier of row j, no joint considered. */
+static double free_compliance(const yoke_multibody *mb, const mb_work *w, int i, int node_i, int j, int node_j) {
+  double y[6];
+  if (node_i == node_j) return dot(6, w->probe + 12 * i, w->probe + 12 * j + 6);
+  if (!mb_is_same_flexible(mb, node_i, node_j)) return 0.0;
+  mb_flexible_response(mb, w, node_j, w->probe + 12 * j, node_i, y);
+  return dot(6, w->probe + 12 * i, y);
 }
 
 yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W) {
   const ptrdiff_t ng = mb->ng;
   for (int i = 0; ng > 0 && i < n; ++i) {
-    joint_response(mb, w, node[i], w->probe + 12 * i + 6, w->probe_b + i * ng);
+    joint_response(mb, w, i, node[i], w->probe_b + i * ng);
     memcpy(w->probe_x + i * ng, w->probe_b + i * ng, (size_t)ng * sizeof *w->probe_x);
   }
   if (ng > 0) YOKE_TRY(mb_solve_many(mb, w, n + n_more, w->probe_x));
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j <= i; ++j) {
-      double sum = node[i] == node[j] ? dot(6, w->probe + 12 * i, w->probe + 12 * j + 6) : 0.0;
+      double sum = free_compliance(mb, w, i, node[i], j, node[j]);
       if (ng > 0) sum -= dot(mb->ng, w->probe_b + i * ng, w->probe_x + j * ng);
       W[i * n + j] = W[j * n + i] = sum;
     }
@@ -247,9 +274,7 @@ yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda)
     lambda[g] = lambda_0[g];
     for (int i = 0; i < n; ++i) lambda[g] -= mu[i] * w->probe_x[i * ng + g];
   }
-  for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < 6; ++k) w->acceleration[6 * node[i] + k] += mu[i] * w->probe[12 * i + 6 + k];
-  }
+  for (int i = 0; i < n; ++i) mb_push_probe(mb, w, i, node[i], mu[i]);
   return YOKE_OK;
 }
 
@@ -284,6 +309,14 @@ static yoke_status joint_compliance(const yoke_multibody *mb, const mb_work *w, 
     mb_set_probe(mb, w, i, index, grad + 6 * joint->side);
   }
   return mb_compliance(mb, w, joint->n, node, 0, W);
+}
+
+/* Rows i and j of one node, for the body alone; a point of a flexible body is alone where the others are held. */
+static double alone_compliance(const yoke_multibody *mb, const mb_work *w, int node, int i, int j) {
+  double y[6];
+  if (mb->nodes[node].flexible == 0) return dot(6, w->probe + 12 * i, w->probe + 12 * j + 6);
+  mb_flexible_alone(mb, node, w->probe + 12 * j, y);
+  return dot(6, w->probe + 12 * i, y);
 }
 
 void mb_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u) {
@@ -328,7 +361,7 @@ yoke_status yoke_multibody_extras(const yoke_multibody *mb, void *work, int k, d
     y += joint.n * joint.n;
   }
   for (int i = 0; (port->extras & YOKE_EXTRA_LOCAL_COMPLIANCE) != 0 && i < joint.n; ++i) {
-    for (int j = 0; j < joint.n; ++j) *y++ = dot(6, w.probe + 12 * i, w.probe + 12 * j + 6);
+    for (int j = 0; j < joint.n; ++j) *y++ = alone_compliance(mb, &w, joint.link->node[joint.side], i, j);
   }
   return YOKE_OK;
 }

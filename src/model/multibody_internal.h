@@ -15,9 +15,11 @@
 #ifndef YOKE_MODEL_MULTIBODY_INTERNAL_H
 #define YOKE_MODEL_MULTIBODY_INTERNAL_H
 
+#include "linalg/band.h"
 #include "linalg/block_ldl.h"
 #include "base/memory.h"
 #include "model/chain_kernel.h"
+#include "model/flexible.h"
 #include "frames/expression_jumps.h"
 #include "frames/force_elements.h"
 #include "frames/joint_rows.h"
@@ -35,7 +37,21 @@ typedef struct mb_node {
   double         inertia[9], inverse_inertia[9]; /* body axes, zero where not kept */
   double         inverse_mass[3];                /* by axis, zero where not kept */
   bool           is_copy;                        /* another subsystem counts its energy */
+  int flexible; /* 1 + which flexible body it is a point of, whose masses count instead of its own; 0: none */
+  int at;       /* its first freedom there */
+  int column;   /* its first column of X; -1: it has none */
 } mb_node;
+
+/* Flexible body (multibody_flexible.c): its nodes stand side by side. */
+typedef struct mb_flexible {
+  const yoke_flexible *given;
+  int                  n, iq, iv, first_node, n_nodes;
+  int                  stride; /* M is `band` times the unit matrix of so many rows */
+  yoke_band            band;   /* factored */
+  int                  n_columns, first_push;
+  double              *local; /* [n_columns, 6] inverse of the own block of M of the node that a column belongs to */
+  double              *X;     /* [n_columns, n] columns of M^-1 of nodes that joints, rows at ghosts and ports touch */
+} mb_flexible;
 
 typedef struct mb_joint {
   yoke_link              link;
@@ -60,6 +76,8 @@ typedef struct mb_left_out {
 typedef struct mb_coupling {
   int    a, b, side_a, side_b;
   size_t at;
+  ptrdiff_t
+      cross; /* where M^-1 grad_b^T is in w->cross: at different nodes of a flexible body; -1: the node is the same, it is in Y */
 } mb_coupling;
 
 typedef struct mb_chain {
@@ -224,47 +242,57 @@ struct yoke_multibody {
   mb_input           *inputs;
   mb_ghost           *ghosts;
   mb_chain           *chains;
-  mb_coupling        *couplings;
-  mb_variable        *variables; /* [model->n_variables] */
-  int                 n_quantities;
-  mb_quantity        *quantities;
-  int                 n_signals;
-  mb_signal          *signals;
-  int                 n_felt;
-  mb_felt            *felt;
-  bool                events_feel; /* some event reads them */
-  int                 n_loop;
-  int                *loop; /* [n_loop] of `felt`: those that loads or laws read */
-  int                 n_formulas;
-  mb_formula         *formulas;
-  bool                needs_variables;
-  int                 n_jumps; /* that are held (multibody_jumps.c) */
-  yoke_jump          *jumps;
-  bool               *can_rest;   /* [n_jumps] rates of its switching function are known */
-  int                *jump_owner; /* [n_jumps] load, or n_loads + force element */
-  int                *twin;       /* [n_jumps] the first one that has the same switching function: they are one */
-  double             *turn;       /* [n_jumps] 1; -1: its switching function is minus that of its twin */
-  int                 i_jump;     /* where their modes are in q */
-  int                 first_jump; /* number of the variable that holds the first; behind it there are no others */
-  int                 n_held;
-  yoke_expression   **held;                        /* [n_held] expressions with jumps that are held */
-  int                *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
-  int                *frame_node;                  /* [n_frames] */
-  int                *row_joint;                   /* [n_rows] */
-  uint8_t            *retired;                     /* [n_rows] implicit view: lambda = mu = 0 instead of the row */
-  int                *connection_joint, *connection_force; /* [n_connections], -1: none */
-  yoke_pattern       *G_pattern;
-  int                *G_slot; /* in the order joint, row, side, freedom */
-  yoke_block_ldl     *ldl;
-  size_t             *diagonal_at; /* [n_joints] */
-  mb_tree            *tree;        /* NULL: the joints are none (multibody_tree.c) */
+  mb_coupling               *
+      couplings; /* [n_couplings], then [n_own_couplings] of joints with both ends on one flexible body, whose S_aa also takes the transposed block */
+  int               n_own_couplings;
+  size_t            n_cross; /* doubles of w->cross */
+  int               n_flexibles;
+  mb_flexible      *flexibles;
+  int               n_push;    /* columns of X of all of them */
+  mb_variable      *variables; /* [model->n_variables] */
+  int               n_quantities;
+  mb_quantity      *quantities;
+  int               n_signals;
+  mb_signal        *signals;
+  int               n_felt;
+  mb_felt          *felt;
+  bool              events_feel; /* some event reads them */
+  int               n_loop;
+  int              *loop; /* [n_loop] of `felt`: those that loads or laws read */
+  int               n_formulas;
+  mb_formula       *formulas;
+  bool              needs_variables;
+  int               n_jumps; /* that are held (multibody_jumps.c) */
+  yoke_jump        *jumps;
+  bool             *can_rest;   /* [n_jumps] rates of its switching function are known */
+  int              *jump_owner; /* [n_jumps] load, or n_loads + force element */
+  int              *twin;       /* [n_jumps] the first one that has the same switching function: they are one */
+  double           *turn;       /* [n_jumps] 1; -1: its switching function is minus that of its twin */
+  int               i_jump;     /* where their modes are in q */
+  int               first_jump; /* number of the variable that holds the first; behind it there are no others */
+  int               n_held;
+  yoke_expression **held;                        /* [n_held] expressions with jumps that are held */
+  int              *body_q, *body_v, *body_node; /* [n_bodies]; node of a chain: -1 */
+  int              *frame_node;                  /* [n_frames] */
+  int              *row_joint;                   /* [n_rows] */
+  uint8_t          *retired;                     /* [n_rows] implicit view: lambda = mu = 0 instead of the row */
+  int              *connection_joint, *connection_force; /* [n_connections], -1: none */
+  yoke_pattern     *G_pattern;
+  int              *G_slot; /* in the order joint, row, side, freedom */
+  yoke_block_ldl   *ldl;
+  size_t           *diagonal_at; /* [n_joints] */
+  mb_tree          *tree;        /* NULL: the joints are none (multibody_tree.c) */
 };
 
 /* Scratch, carved from the caller's block. */
 typedef struct mb_work {
-  yoke_pose        *pose;                      /* [n_nodes + n_ghosts] */
-  double           *wrench;                    /* [n_nodes + n_ghosts, 6] */
-  double           *acceleration;              /* [n_nodes, 6] */
+  yoke_pose *pose;         /* [n_nodes + n_ghosts] */
+  double    *wrench;       /* [n_nodes + n_ghosts, 6] */
+  double    *acceleration; /* [n_nodes, 6] */
+  double    *push;         /* [n_push] forces on flexible bodies that `acceleration` has and a not yet */
+  bool
+      is_alone; /* points of flexible bodies move by themselves, as if M were block diagonal (multibody_prescribed.c) */
+  double           *cross;                     /* [n_cross] M^-1 G^T at other nodes of flexible bodies, [6, n] each */
   double           *W;                         /* [n_nodes, 9] R J^-1 R^T */
   double           *grad;                      /* [n_rows, 12] gradients */
   double           *Y;                         /* M^-1 G^T: per joint and side [6, n] at 12 g0 + 6 n side */
@@ -422,7 +450,7 @@ static inline int mb_n_variables(const yoke_multibody *mb) {
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u);
 
-/* a [nv] and lambda [n_rows] for the wrenches in w->wrench; a comes with the accelerations of chains, and 0. Needs W, rows of all joints. */
+/* a [nv] and lambda [n_rows] for the wrenches in w->wrench; a comes with the accelerations of chains and the inner forces of flexible bodies, and 0. Needs W, rows of all joints. */
 yoke_status mb_accelerate(const yoke_multibody *mb, const mb_work *w, double *a, double *lambda);
 /* The same for all forces and rows at (t, q, v) under u, for what is felt as it is in w->felt. Needs poses with inertia, those of ghosts too. */
 yoke_status mb_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
@@ -515,6 +543,8 @@ yoke_status mb_guide(const yoke_multibody *mb, const mb_work *w, double *lambda)
 void        mb_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *u);
 /* Row number i takes its place in w->probe: its gradient on a node, [6] in inertial axes, then M^-1 grad of the body alone. Needs W. */
 void        mb_set_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, const double grad[6]);
+/* w->acceleration += s M^-1 grad of row number i, which is on this node. */
+void        mb_push_probe(const yoke_multibody *mb, const mb_work *w, int i, int node, double s);
 /* W [n, n] of the rows in w->probe at their nodes, and x = S^-1 b; further right-hand sides (n_more) behind them in probe_x. */
 yoke_status mb_compliance(const yoke_multibody *mb, const mb_work *w, int n, const int *node, int n_more, double *W);
 /* w->acceleration += M^-1 G^T lambda of the own joints, after a solve; its kept freedoms into a [nv], rotations in body axes. */
@@ -522,6 +552,33 @@ void        mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const d
 void        mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a);
 /* Ends of a joint at a ghost: its real side. -1: not exactly one end is a ghost. */
 int         mb_real_side(const yoke_multibody *mb, const yoke_link *link);
+
+/* Flexible bodies (multibody_flexible.c): nodes and factors of masses; then, when joints and ports are known, what they touch. */
+yoke_status       mb_build_flexibles(yoke_multibody *mb, yoke_context *ctx);
+yoke_status       mb_build_interface(yoke_multibody *mb, yoke_context *ctx);
+/* Node whose joints share its masses: the first one of a flexible body, else itself. */
+static inline int mb_mass_node(const yoke_multibody *mb, int node) {
+  return mb->nodes[node].flexible > 0 ? mb->flexibles[mb->nodes[node].flexible - 1].first_node : node;
+}
+static inline bool mb_is_same_flexible(const yoke_multibody *mb, int a, int b) {
+  return mb->nodes[a].flexible > 0 && mb->nodes[a].flexible == mb->nodes[b].flexible;
+}
+/* Acceleration of freedom k of node a under a unit force on freedom l of node b, which has columns, of the same flexible body; and y [6] of node
+ * `to` under a wrench on node `from` (w->is_alone: where all other points of the body are held). */
+double mb_flexible_compliance(const yoke_multibody *mb, const mb_node *a, int k, const mb_node *b, int l);
+void   mb_flexible_response(const yoke_multibody *mb, const mb_work *w, int from, const double wrench[6], int to,
+                            double y[6]);
+/* y [6] of a node whose neighbours in its flexible body are held: by its own block of M alone. */
+void   mb_flexible_alone(const yoke_multibody *mb, int node, const double wrench[6], double y[6]);
+/* Pushes: nothing is pushed; a node of a flexible body feels s times a wrench, w->acceleration follows at nodes with columns; a follows everywhere. */
+void   mb_push_begin(const yoke_multibody *mb, const mb_work *w);
+void   mb_push_node(const yoke_multibody *mb, const mb_work *w, int node, double s, const double wrench[6]);
+void   mb_push_write(const yoke_multibody *mb, const mb_work *w, double *a);
+/* Inner forces into the places of `out` [nv] that belong to flexible bodies. */
+void   mb_flexible_forces(const yoke_multibody *mb, const double *q, const double *v, double *out);
+/* a and w->acceleration of flexible bodies under the wrenches and the inner forces, which are in a. */
+void   mb_flexible_accelerate(const yoke_multibody *mb, const mb_work *w, double *a);
+void   mb_flexible_mass_apply(const yoke_multibody *mb, const double *x, double *y); /* y = M x in their places */
 
 /* Powers [W] for the quadratures at (t, q, v) with poses and lambda (NULL: none) known. */
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,

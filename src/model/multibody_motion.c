@@ -296,9 +296,10 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
       y[k]        = x[k] * m[i];
     }
   }
+  if (mb->n_flexibles > 0) mb_flexible_mass_apply(mb, x, y);
   for (int n = 1; n < mb->n_nodes; ++n) {
     const mb_node *node = &mb->nodes[n];
-    if (node->kind == YOKE_BODY_CHAIN) continue;
+    if (node->kind == YOKE_BODY_CHAIN || node->flexible > 0) continue;
     for (int i = 0; i < node->nv && node->freedom[i] < 3; ++i) y[node->iv + i] = node->mass * x[node->iv + i];
     if (node->kind == YOKE_BODY_RIGID) {
       double r[3];
@@ -373,6 +374,9 @@ void yoke_multibody_units(const yoke_multibody *mb, double *unit) {
     for (int k = 0; k < node->nv; ++k) {
       if (node->freedom[k] >= 3) unit[node->iv + k] = 1.0;
     }
+  }
+  for (int b = 0; b < mb->model->n_bodies; ++b) {
+    for (int k = 0; mb->model->bodies[b].is_direction && k < 3; ++k) unit[mb->body_v[b] + k] = 1.0;
   }
 }
 

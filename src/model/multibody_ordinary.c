@@ -72,6 +72,8 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->pose            = take(c, all, sizeof *w->pose);
   w->wrench          = take_doubles(c, 6 * all);
   w->acceleration    = take_doubles(c, 6 * nodes);
+  w->push            = take_doubles(c, (size_t)mb->n_push);
+  w->cross           = take_doubles(c, mb->n_cross);
   w->W               = take_doubles(c, 9 * nodes);
   w->grad            = take_doubles(c, 12 * rows);
   w->Y               = take_doubles(c, 12 * ng);
@@ -121,7 +123,8 @@ size_t mb_work_size(const yoke_multibody *mb) {
 }
 
 void mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w) {
-  carver c = {block, 0};
+  carver c    = {block, 0};
+  w->is_alone = false;
   carve(mb, &c, w);
 }
 
@@ -133,7 +136,8 @@ static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, co
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     double        *f    = w->wrench + 6 * i;
-    const double   m    = node->kind == YOKE_BODY_CHAIN ? 0.0 : node->mass; /* chains add their own weight */
+    const bool     own  = node->kind != YOKE_BODY_CHAIN && node->flexible == 0; /* others add their own weight */
+    const double   m    = own ? node->mass : 0.0;
     for (int k = 0; k < 3; ++k) {
       f[k]     = m * mb->model->gravity[k];
       f[3 + k] = 0.0;
@@ -313,6 +317,10 @@ static double *side_Y(const mb_work *w, const mb_joint *joint, int side) {
   return w->Y + 12 * joint->g0 + 6 * joint->n * side;
 }
 
+static const double *coupling_Y(const mb_work *w, const mb_coupling *c, const mb_joint *b) {
+  return c->cross >= 0 ? w->cross + c->cross : side_Y(w, b, c->side_b);
+}
+
 /* Blocks of S; `shift` raises the diagonal by this part of itself. Needs Y. */
 static void assemble_S(const yoke_multibody *mb, const mb_work *w, double shift) {
   memset(w->S, 0, yoke_block_ldl_n_blocks(mb->ldl) * sizeof *w->S);
@@ -328,12 +336,20 @@ static void assemble_S(const yoke_multibody *mb, const mb_work *w, double shift)
   for (int i = 0; i < mb->n_couplings; ++i) {
     const mb_coupling *c = &mb->couplings[i];
     const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
-    add_block(a->n, b->n, w->grad + 12 * a->g0 + 6 * c->side_a, side_Y(w, b, c->side_b), w->S + c->at);
+    add_block(a->n, b->n, w->grad + 12 * a->g0 + 6 * c->side_a, coupling_Y(w, c, b), w->S + c->at);
+  }
+  for (int i = mb->n_couplings; i < mb->n_couplings + mb->n_own_couplings; ++i) {
+    const mb_coupling *c                                  = &mb->couplings[i];
+    const mb_joint    *a                                  = &mb->joints[c->a];
+    double             P[YOKE_BLOCK_MAX * YOKE_BLOCK_MAX] = {0.0}, *S = w->S + c->at;
+    add_block(a->n, a->n, w->grad + 12 * a->g0 + 6 * c->side_a, coupling_Y(w, c, a), P);
+    for (int r = 0; r < a->n * a->n; ++r) S[r] += P[r] + P[r % a->n * a->n + r / a->n];
   }
 }
 
 /* Y = grad^T in the kept freedoms: inverse mass for unit masses and inertias. */
 static void all_unit_mass(const yoke_multibody *mb, const mb_work *w) {
+  memset(w->cross, 0, mb->n_cross * sizeof *w->cross);
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
@@ -348,13 +364,29 @@ static void all_unit_mass(const yoke_multibody *mb, const mb_work *w) {
   }
 }
 
+/* Y [6, n] of one side of a joint at node `to` of its flexible body. */
+static void flexible_Y(const yoke_multibody *mb, const mb_work *w, const mb_joint *joint, int side, int to, double *Y) {
+  for (int i = 0; i < joint->n; ++i) {
+    double y[6];
+    mb_flexible_response(mb, w, joint->link.node[side], w->grad + 12 * (joint->g0 + i) + 6 * side, to, y);
+    for (int k = 0; k < 6; ++k) Y[k * joint->n + i] = y[k];
+  }
+}
+
 static void all_inverse_mass(const yoke_multibody *mb, const mb_work *w) {
+  for (int i = 0; mb->n_cross > 0 && i < mb->n_couplings + mb->n_own_couplings; ++i) {
+    const mb_coupling *c = &mb->couplings[i];
+    if (c->cross < 0) continue;
+    flexible_Y(mb, w, &mb->joints[c->b], c->side_b, mb->joints[c->a].link.node[c->side_a], w->cross + c->cross);
+  }
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
       const int     node = joint->link.node[side];
       const double *grad = w->grad + 12 * joint->g0 + 6 * side;
-      if (joint->n == 5) {
+      if (mb->nodes[node].flexible > 0) {
+        flexible_Y(mb, w, joint, side, node, side_Y(w, joint, side));
+      } else if (joint->n == 5) {
         apply_inverse_mass(&mb->nodes[node], w->W + 9 * node, 5, grad, side_Y(w, joint, side));
       } else {
         apply_inverse_mass(&mb->nodes[node], w->W + 9 * node, joint->n, grad, side_Y(w, joint, side));
@@ -479,13 +511,18 @@ static void free_acceleration(const yoke_multibody *mb, const mb_work *w, int i,
   if (node->kind == YOKE_BODY_CHAIN) y[0] += a[node->iv];
 }
 
-static void free_accelerations(const yoke_multibody *mb, const mb_work *w, const double *a) {
+static void free_accelerations(const yoke_multibody *mb, const mb_work *w, double *a) {
   memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
-  for (int i = 1; i < mb->n_nodes; ++i) free_acceleration(mb, w, i, a);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    if (mb->nodes[i].flexible == 0) free_acceleration(mb, w, i, a);
+  }
+  if (mb->n_flexibles > 0) mb_flexible_accelerate(mb, w, a);
 }
 
-static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v,
+/* Accelerations of chains and inner forces of flexible bodies. */
+static yoke_status inner_accelerations(const yoke_multibody *mb, double t, const double *q, const double *v,
                                        double *a) {
+  if (mb->n_flexibles > 0) mb_flexible_forces(mb, q, v, a);
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
     const double   *m     = yoke_chain_kernel_mass(chain->kernel);
@@ -496,12 +533,20 @@ static yoke_status chain_accelerations(const yoke_multibody *mb, double t, const
   return YOKE_OK;
 }
 
-void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
+/* w->acceleration += Y lambda of all sides. `pushes`: sides on flexible bodies move all of these. */
+static YOKE_ALWAYS_INLINE void add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda,
+                                             bool pushes) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int side = 0; side < 2; ++side) {
-      const double *Y = side_Y(w, joint, side);
-      double       *a = w->acceleration + 6 * joint->link.node[side];
+      const int     node = joint->link.node[side];
+      const double *Y    = side_Y(w, joint, side);
+      if (pushes && mb->nodes[node].flexible > 0) {
+        for (int g = joint->g0; g < joint->g0 + joint->n; ++g)
+          mb_push_node(mb, w, node, lambda[g], w->grad + 12 * g + 6 * side);
+        continue;
+      }
+      double *a = w->acceleration + 6 * node;
       for (int k = 0; k < 6; ++k) {
         double sum = 0.0;
         for (int i = 0; i < joint->n; ++i) sum += Y[k * joint->n + i] * lambda[joint->g0 + i];
@@ -511,11 +556,17 @@ void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *
   }
 }
 
+void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *lambda) {
+  add_reactions(mb, w, lambda, true);
+}
+
 void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
+  if (mb->n_flexibles > 0) mb_push_write(mb, w, a);
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
-    const double  *y    = w->acceleration + 6 * i;
-    double        *out  = a + node->iv;
+    if (node->flexible > 0) continue;
+    const double *y   = w->acceleration + 6 * i;
+    double       *out = a + node->iv;
     if (node->kind == YOKE_BODY_RIGID) {
       vec3_copy(out, y);
       mat3_apply_transposed(out + 3, w->pose[i].R, y + 3);
@@ -559,7 +610,7 @@ yoke_status mb_within(const yoke_multibody *mb, const mb_work *w, bool is_factor
     all_unit_mass(mb, w);
     YOKE_TRY(solve_S(mb, w, 1, nu, NULL));
   }
-  mb_add_reactions(mb, w, nu);
+  add_reactions(mb, w, nu, false);
   return YOKE_OK;
 }
 
@@ -613,7 +664,7 @@ static YOKE_ALWAYS_INLINE yoke_status accelerate(const yoke_multibody *mb, const
 static YOKE_ALWAYS_INLINE yoke_status respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q,
                                               const double *v, const double *u, double *a, double *lambda) {
   YOKE_TRY(mb_forces(mb, w, t, q, v, u));
-  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
+  YOKE_TRY(inner_accelerations(mb, t, q, v, a));
   if (mb->ng > 0) mb_constraints(mb, w, t, true);
   if (mb->n_guided > 0) mb_guided_rows(mb, w, u);
   return accelerate(mb, w, a, lambda);
@@ -639,7 +690,7 @@ static void quick_poses(const yoke_multibody *mb, const mb_work *w, const double
 }
 
 /* Accelerations under the wrenches by the tree or in the plane. False: rows depend on each other. lambda NULL: not wanted. */
-static bool accelerate_quickly(const yoke_multibody *mb, const mb_work *w, double t, const double *u, const double *a,
+static bool accelerate_quickly(const yoke_multibody *mb, const mb_work *w, double t, const double *u, double *a,
                                double *lambda) {
   if (mb->tree != NULL) {
     const int *outside, n = mb_tree_outside(mb, &outside);
@@ -660,7 +711,7 @@ static bool accelerate_quickly(const yoke_multibody *mb, const mb_work *w, doubl
 static yoke_status respond_quickly(const yoke_multibody *mb, const mb_work *w, double t, const double *q,
                                    const double *v, const double *u, double *a, double *lambda, bool reads_lambda) {
   YOKE_TRY(mb_forces(mb, w, t, q, v, u));
-  YOKE_TRY(chain_accelerations(mb, t, q, v, a));
+  YOKE_TRY(inner_accelerations(mb, t, q, v, a));
   if (accelerate_quickly(mb, w, t, u, a, reads_lambda ? lambda : NULL)) {
     mb_write_nodes(mb, w, a);
     return YOKE_OK;
@@ -763,6 +814,7 @@ static void look_again(const yoke_multibody *mb, const mb_work *w, bool quick, d
 /* Right-hand side of a move, from rest. */
 static void begin_move(const yoke_multibody *mb, const mb_work *w, const double *residual, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
+  mb_push_begin(mb, w);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
   for (int g = 0; g < mb->ng; ++g) w->lambda[g] = -residual[g];
 }

@@ -17,7 +17,7 @@ bool mb_is_plane(const yoke_multibody *mb) {
       if (node > 0 && mb->nodes[node].kind != YOKE_BODY_PLANAR) return false;
     }
   }
-  return mb->n_joints > 0 && mb->n_guided == 0;
+  return mb->n_joints > 0 && mb->n_guided == 0 && mb->n_flexibles == 0;
 }
 
 /* Two points on each other: the most frequent joint. */

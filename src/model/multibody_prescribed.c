@@ -4,7 +4,7 @@
  * take the least change, measured by the masses, that meets both:
  *   positions:   min 1/2 dx^T M dx   with  s(q (+) dx) = 0,  g(q (+) dx) = 0      (Newton)
  *   velocities:  min 1/2 dv^T M dv   with  s' = 0,  g' = 0
- * which is the motion that impulses in the joints cause. The part of the motion that no impulse reaches is left alone, so
+ * which is the motion that impulses in the joints cause (on a flexible body: in its coupled points alone). The part of the motion that no impulse reaches is left alone, so
  * what the solver integrates there is not disturbed. Guided rows of other couplings keep what they have. */
 #include "model/multibody_internal.h"
 
@@ -53,6 +53,7 @@ static double *set_rows(const yoke_multibody *mb, const mb_work *w, double t, co
 static yoke_status least_change(const yoke_multibody *mb, const mb_work *w, double t, bool by_tree,
                                 const double *residual, double *dv) {
   memset(w->acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w->acceleration);
+  mb_push_begin(mb, w);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
   for (int g = 0; g < mb->n_rows; ++g) w->lambda[g] = -residual[g];
   if (by_tree && mb_tree_factor(mb, w)) {
@@ -76,6 +77,7 @@ yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, doubl
   mb_work w;
   bool    by_tree;
   mb_work_carve(mb, work, &w);
+  w.is_alone = true; /* what is prescribed jumps where it is extrapolated; inner freedoms feel accelerations only */
   for (int iteration = 0;; ++iteration) {
     const double *residual = set_rows(mb, &w, t, u, q, NULL, &by_tree);
     const double  size     = mb_position_residual(mb, &w, mb->n_joints + mb->n_guided, residual);

@@ -36,10 +36,9 @@ yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double
   set_rows(mb, &w, n, rows);
   YOKE_TRY(mb_compliance(mb, &w, n, w.probe_node, 0, w.probe_W));
   memset(w.acceleration, 0, 6 * (size_t)mb->n_nodes * sizeof *w.acceleration);
+  mb_push_begin(mb, &w);
   memset(dv, 0, (size_t)mb->nv * sizeof *dv);
-  for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < 6; ++k) w.acceleration[6 * w.probe_node[i] + k] += kappa[i] * w.probe[12 * i + 6 + k];
-  }
+  for (int i = 0; i < n; ++i) mb_push_probe(mb, &w, i, w.probe_node[i], kappa[i]);
   for (int g = 0; g < mb->ng; ++g) {
     w.lambda[g] = 0.0;
     for (int i = 0; i < n; ++i) w.lambda[g] -= kappa[i] * w.probe_x[(ptrdiff_t)i * mb->ng + g];

@@ -58,8 +58,21 @@ static size_t at_side(const mb_joint *joint, int side) {
   return (size_t)(12 * joint->g0 + 6 * joint->n * side);
 }
 
+/* y [nv] := accelerations of node a under forces x on node b of the same flexible body. */
+static void flexible_response(const yoke_multibody *mb, const mb_node *a, const mb_node *b, const double *x,
+                              double *y) {
+  for (int k = 0; k < a->nv; ++k) {
+    y[k] = 0.0;
+    for (int l = 0; l < b->nv; ++l) y[k] += mb_flexible_compliance(mb, a, k, b, l) * x[l];
+  }
+}
+
 /* y [nv] := M^-1 x of a node. */
-static void inverse_mass(const mb_node *node, const double *x, double *y) {
+static void inverse_mass(const yoke_multibody *mb, const mb_node *node, const double *x, double *y) {
+  if (node->flexible > 0) {
+    flexible_response(mb, node, node, x, y);
+    return;
+  }
   for (int k = 0; k < node->nv && k < 3; ++k) {
     y[k] = (node->freedom[k] < 3 ? node->inverse_mass[node->freedom[k]] : node->inverse_inertia[8]) * x[k];
   }
@@ -77,7 +90,7 @@ static void set_rows(const yoke_multibody *mb, const mb_work *w, const motion *m
         double y[6] = {0.0};
         mb_kept_row(node, w->pose[index].R, w->grad + 12 * (joint->g0 + i) + 6 * side, G + i * node->nv);
         if (mb->retired[joint->g0 + i]) memset(G + i * node->nv, 0, (size_t)node->nv * sizeof *G);
-        inverse_mass(node, G + i * node->nv, y);
+        inverse_mass(mb, node, G + i * node->nv, y);
         for (int k = 0; k < node->nv; ++k) Y[k * joint->n + i] = y[k];
       }
     }
@@ -95,6 +108,20 @@ static YOKE_ALWAYS_INLINE void add_product(int na, int nb, int nv, const double 
     }
     for (int c = 0; c < nb; ++c) S[r * nb + c] = sum[c];
   }
+}
+
+/* S [na, nb] += G_a M^-1 G_b^T at different nodes of a flexible body. */
+static void add_cross(const yoke_multibody *mb, const mb_coupling *c, const motion *m, double *S) {
+  const mb_joint *a = &mb->joints[c->a], *b = &mb->joints[c->b];
+  const mb_node  *to = &mb->nodes[a->link.node[c->side_a]], *from = &mb->nodes[b->link.node[c->side_b]];
+  const double   *G = m->G + at_side(b, c->side_b);
+  double          Y[6 * YOKE_BLOCK_MAX];
+  for (int i = 0; i < b->n; ++i) {
+    double y[6];
+    flexible_response(mb, to, from, G + i * from->nv, y);
+    for (int k = 0; k < to->nv; ++k) Y[k * b->n + i] = y[k];
+  }
+  add_product(a->n, b->n, to->nv, m->G + at_side(a, c->side_a), Y, S);
 }
 
 /* S [a, b] += G_a Y_b on one body. Constant sizes let the compiler unroll the common joints. */
@@ -124,9 +151,20 @@ static yoke_status factor_S(const yoke_multibody *mb, const motion *m) {
       if (mb->retired[joint->g0 + i]) S[i * (joint->n + 1)] = 1.0;
     }
   }
+  for (int i = mb->n_couplings; i < mb->n_couplings + mb->n_own_couplings; ++i) {
+    const mb_coupling *c                                  = &mb->couplings[i];
+    const int          n                                  = mb->joints[c->a].n;
+    double             P[YOKE_BLOCK_MAX * YOKE_BLOCK_MAX] = {0.0}, *S = m->S + c->at;
+    add_cross(mb, c, m, P);
+    for (int r = 0; r < n * n; ++r) S[r] += P[r] + P[r % n * n + r / n];
+  }
   for (int i = 0; i < mb->n_couplings; ++i) {
     const mb_coupling *c = &mb->couplings[i];
     const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
+    if (c->cross >= 0) {
+      add_cross(mb, c, m, m->S + c->at);
+      continue;
+    }
     add_block(a, c->side_a, b, c->side_b, mb->nodes[a->link.node[c->side_a]].nv, m, m->S + c->at);
   }
   return yoke_block_ldl_factor(mb->ldl, m->S, mb_pivot_limit(mb));
@@ -147,9 +185,18 @@ static const mb_joint *guided_row(const yoke_multibody *mb, int i, int *side, in
 static double own_compliance(const yoke_multibody *mb, const motion *m, int i, int k) {
   int             side_i, side_k, at_i, at_k;
   const mb_joint *a = guided_row(mb, i, &side_i, &at_i), *b = guided_row(mb, k, &side_k, &at_k);
-  const int       nv  = mb->nodes[a->link.node[side_i]].nv;
-  double          sum = 0.0;
-  if (a->link.node[side_i] != b->link.node[side_k]) return 0.0;
+  const int       nv     = mb->nodes[a->link.node[side_i]].nv;
+  double          sum    = 0.0;
+  const int       node_i = a->link.node[side_i], node_k = b->link.node[side_k];
+  if (node_i != node_k && mb_is_same_flexible(mb, node_i, node_k)) {
+    double        y[6];
+    const double *own = m->G + at_side(a, side_i) + at_i * nv;
+    flexible_response(mb, &mb->nodes[node_i], &mb->nodes[node_k],
+                      m->G + at_side(b, side_k) + at_k * mb->nodes[node_k].nv, y);
+    for (int l = 0; l < nv; ++l) sum += own[l] * y[l];
+    return sum;
+  }
+  if (node_i != node_k) return 0.0;
   const double *G = m->G + at_side(a, side_i) + at_i * nv, *Y = m->Y + at_side(b, side_k) + at_k;
   for (int l = 0; l < nv; ++l) sum += G[l] * Y[l * b->n];
   return sum;
@@ -165,8 +212,17 @@ static void set_b(const yoke_multibody *mb, const motion *m, int i, double *b) {
   for (int j = 0; j < mb->n_joints; ++j) {
     const mb_joint *joint = &mb->joints[j];
     for (int s = 0; s < 2; ++s) {
-      if (joint->link.node[s] != node) continue;
-      const double *G = m->G + at_side(joint, s);
+      const int     own = joint->link.node[s];
+      const double *G   = m->G + at_side(joint, s);
+      if (own != node && mb_is_same_flexible(mb, own, node)) {
+        const int own_nv = mb->nodes[own].nv;
+        double    y[6];
+        flexible_response(mb, &mb->nodes[own], &mb->nodes[node], m->G + at_side(row, side) + place * nv, y);
+        for (int r = 0; r < joint->n; ++r) {
+          for (int k = 0; k < own_nv; ++k) b[joint->g0 + r] += G[r * own_nv + k] * y[k];
+        }
+      }
+      if (own != node) continue;
       for (int r = 0; r < joint->n; ++r) {
         for (int k = 0; k < nv; ++k) b[joint->g0 + r] += G[r * nv + k] * Y[k * row->n];
       }
@@ -228,11 +284,15 @@ static YOKE_ALWAYS_INLINE void apply_inverse_mass(const yoke_multibody *mb, int 
     const double *mass = yoke_chain_kernel_mass(mb->chains[c].kernel);
     for (int i = 0; i < mb->chains[c].n; ++i) scale_row(1.0 / mass[i], n, a + (mb->chains[c].iv + i) * row);
   }
+  for (int i = 0; i < mb->n_flexibles; ++i) {
+    const mb_flexible *f = &mb->flexibles[i];
+    yoke_band_solve(&f->band, f->stride * n, a + f->iv * row);
+  }
   for (int i = 1; i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
     const double  *J    = node->inverse_inertia;
     double        *x    = a + node->iv * row;
-    if (node->kind == YOKE_BODY_CHAIN) continue;
+    if (node->kind == YOKE_BODY_CHAIN || node->flexible > 0) continue;
     for (int k = 0; k < node->nv && k < 3; ++k) {
       scale_row(node->freedom[k] < 3 ? node->inverse_mass[node->freedom[k]] : J[8], n, x + k * row);
     }
@@ -267,6 +327,23 @@ static YOKE_ALWAYS_INLINE void subtract_rows(const yoke_multibody *mb, const mb_
   }
 }
 
+/* The same of one side, on a flexible body. */
+static void add_flexible_reactions(const yoke_multibody *mb, const mb_joint *joint, int side, const motion *m, int n,
+                                   const double *lambda, double *a) {
+  const ptrdiff_t    row  = n;
+  const mb_node     *node = &mb->nodes[joint->link.node[side]];
+  const mb_flexible *f    = &mb->flexibles[node->flexible - 1];
+  const double      *G = m->G + at_side(joint, side), *X = f->X + (ptrdiff_t)node->column * f->n;
+  for (int r = 0; r < f->n; ++r) {
+    double y[YOKE_CONNECTION_MAX_ROWS];
+    for (int i = 0; i < joint->n; ++i) {
+      y[i] = 0.0;
+      for (int k = 0; k < node->nv; ++k) y[i] += X[(ptrdiff_t)k * f->n + r] * G[i * node->nv + k];
+    }
+    yoke_columns_add(joint->n, y, n, lambda + joint->g0 * row, a + (f->iv + r) * row);
+  }
+}
+
 /* a += M^-1 G^T lambda of a joint. */
 static YOKE_ALWAYS_INLINE void add_reactions(const yoke_multibody *mb, const mb_joint *joint, const motion *m, int n,
                                              const double *lambda, double *a) {
@@ -274,6 +351,10 @@ static YOKE_ALWAYS_INLINE void add_reactions(const yoke_multibody *mb, const mb_
   for (int side = 0; side < 2; ++side) {
     const mb_node *node = &mb->nodes[joint->link.node[side]];
     const double  *Y    = m->Y + at_side(joint, side);
+    if (node->flexible > 0) {
+      add_flexible_reactions(mb, joint, side, m, n, lambda, a);
+      continue;
+    }
     for (int k = 0; k < node->nv; ++k) {
       yoke_columns_add(joint->n, Y + k * joint->n, n, lambda + joint->g0 * row, a + (node->iv + k) * row);
     }

@@ -138,6 +138,7 @@ static bool sort_rows(const mb_joint *joint, tree_joint *out) {
 
 /* Are all joints such as trees can have, as far as each tells by itself? */
 static bool can_be_tree(const yoke_multibody *mb) {
+  if (mb->n_flexibles > 0) return false;
   tree_joint unused;
   for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
     if (!sort_rows(&mb->joints[j], &unused)) return false;

@@ -16,7 +16,8 @@ static const yoke_row rows[] = {
     {YOKE_ROW_INPLANE, 2, 2},       {YOKE_ROW_ALONG, 2, 2},         {YOKE_ROW_ALONG, 0, 0},
     {YOKE_ROW_PERPENDICULAR, 0, 2}, {YOKE_ROW_PERPENDICULAR, 1, 2}, {YOKE_ROW_PERPENDICULAR, 0, 1},
     {YOKE_ROW_DISTANCE, 0, 0},      {YOKE_ROW_ANGLE, 0, 0},         {YOKE_ROW_ROTATION, 0, 0},
-    {YOKE_ROW_ROTATION, 1, 0},      {YOKE_ROW_ROTATION, 2, 0},
+    {YOKE_ROW_ROTATION, 1, 0},      {YOKE_ROW_ROTATION, 2, 0},      {YOKE_ROW_SLOPE, 0, 0},
+    {YOKE_ROW_SLOPE, 1, 1},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 

@@ -1,0 +1,30 @@
+/* Inner forces, masses and energies of flexible bodies, in the freedoms of their points one after the other: arrays q, v [n]. */
+#ifndef YOKE_MODEL_FLEXIBLE_H
+#define YOKE_MODEL_FLEXIBLE_H
+
+#include "model/model.h"
+
+/* M is a matrix of n / stride rows times the unit matrix of `stride` rows: freedom `stride` i + k belongs to row i. */
+int yoke_flexible_stride(const yoke_flexible *body);
+
+/* Entries of M, each place once or several times, whose sum counts; row and column of the small matrix. */
+typedef void yoke_flexible_entry(void *user, int row, int column, double value);
+void         yoke_flexible_mass(const yoke_flexible *body, yoke_flexible_entry *entry, void *user);
+
+/* f [n] := inner forces and weight. */
+void yoke_flexible_force(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
+                         double *f);
+
+/* Derivatives of these by q, or by v: blocks A [size, size] at (row, column). Which ones does not depend on the state. */
+typedef void yoke_flexible_block(void *user, bool by_velocity, int row, int column, int size, const double *A);
+void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const double *v, yoke_flexible_block *block,
+                            void *user);
+
+/* Adds energies [J] and the power that dampers take [W]. */
+void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
+                          double *kinetic, double *potential, double *dissipated);
+
+/* Copy into an arena; out of memory is a failure of the arena. */
+void yoke_flexible_copy(yoke_arena *arena, const yoke_flexible *from, yoke_flexible *out);
+
+#endif

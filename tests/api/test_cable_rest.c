@@ -1,0 +1,91 @@
+/* Cables at rest against check values and theory. Uses include/yoke only. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <yoke/yoke.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* y of the last node of n elements at rest. */
+static double tip_at_rest(const char *model_text, int n) {
+  yoke_context           *ctx;
+  yoke_model             *model;
+  yoke_simulation        *simulation;
+  char                    set[40], name[40];
+  const char             *sets[1] = {set}, *names[1] = {name};
+  const yoke_load_options load = {.size = sizeof load, .n_sets = 1, .sets = sets};
+  int                     handle;
+  double                  y;
+  snprintf(set, sizeof set, "parameters.n=%d", n);
+  snprintf(name, sizeof name, "beam.node[%d].y", n + 1);
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(ctx, "beam.yaml", model_text, strlen(model_text), &load, &model), YOKE_OK);
+  const yoke_simulation_options options = {.size = sizeof options, .monolithic = true, .at_rest = true};
+  const yoke_status             status  = yoke_simulation_create(ctx, model, &options, &simulation);
+  if (status != YOKE_OK) print_message("%s\n", yoke_context_message(ctx, 0));
+  assert_int_equal(status, YOKE_OK);
+  assert_int_equal(yoke_simulation_find(ctx, simulation, 1, names, &handle), YOKE_OK);
+  assert_int_equal(yoke_simulation_get(ctx, simulation, 1, &handle, &y), YOKE_OK);
+  yoke_simulation_destroy(&simulation);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return y;
+}
+
+/* Benchmark B9: the whole slope is held at the clamp. */
+static void large_deflections_are_those_of_the_benchmark(void **state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\n"
+      "parameters: {n: 1, L: 2, E: 2.07e11, w: 0.1, EI: E*w^4/12}\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  beam: {kind: ancf-cable, elements: n, from: [0, 0, 0], to: [L, 0, 0], mass: 7850*w^2*L,\n"
+      "         axial_stiffness: E*w^2, bending_stiffness: EI}\n"
+      "connections:\n"
+      "  pin: {kind: spherical, between: [beam.a, ground]}\n"
+      "  clamp: {kind: spherical, between: [beam.slope[1], [1, 0, 0]]}\n"
+      "loads: {tip: {kind: constant, on: beam.b, force: [0, -3*EI/L^2, 0]}}\n";
+  const double tip[5] = {-0.9762697, -1.1681490, -1.2052138, -1.2082139, -1.2083581};
+  double       y[5];
+  for (int k = 0; k < 5; ++k) {
+    y[k] = tip_at_rest(text, 1 << k);
+    assert_true(fabs(y[k] - tip[k]) < 1e-6);
+  }
+  for (int k = 0; k < 3; ++k) /* differences fall by more than 2^2 */
+    assert_true(fabs(y[k + 1] - y[k]) > 4.0 * fabs(y[k + 2] - y[k + 1]));
+}
+
+/* gonzalez 5.3 with the whole slope held; Euler and Bernoulli, F L^3 / (3 E I), with its direction held alone. */
+static void small_deflections_are_those_of_theory(void **state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\n"
+      "parameters: {n: 1, L: 1, E: 5e6, r: 0.005, EI: E*pi*r^4/4}\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  beam: {kind: ancf-cable, elements: n, from: [0, 0, 0], to: [L, 0, 0], mass: 1100*pi*r^2*L,\n"
+      "         axial_stiffness: E*pi*r^2, bending_stiffness: EI}\n"
+      "connections:\n"
+      "  pin: {kind: spherical, between: [beam.a, ground]}\n"
+      "  clamp: {kind: %s}\n"
+      "loads: {tip: {kind: constant, on: beam.b, force: [0, 1e-5, 0]}}\n";
+  char held[1000], along[1000];
+  snprintf(held, sizeof held, text, "spherical, between: [beam.slope[1], [1, 0, 0]]");
+  snprintf(along, sizeof along, text, "tangent, between: [beam.slope[1], ground], axis: [1, 0, 0]");
+  assert_true(fabs(tip_at_rest(held, 4) - 1.35811911e-3) < 1e-11);
+  assert_true(fabs(tip_at_rest(along, 4) / 1.35812218e-3 - 1.0) < 1e-5);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(large_deflections_are_those_of_the_benchmark),
+      cmocka_unit_test(small_deflections_are_those_of_theory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* Flexible bodies in splits: linear bodies with off-diagonal masses in Schneider's cases, and linear bodies and cables in every formulation of
+ * joints and force elements against the model as a whole. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define COSIM_PUBLISHED
+
+#include "../check.h"
+#include "cosimulate.h"
+
+/* ---- Schneider's two masses, F a linear body ---- */
+
+/* F: coupled and inner freedom with masses [[co, ic], [ic, in]]. */
+typedef struct two_masses {
+  double m_R, m_co, m_ic, m_in;
+} two_masses;
+
+static void two_mass_text(const two_masses *m, char *text, size_t size) {
+  snprintf(text, size,
+           "yoke: 1\n"
+           "t_end: 2\n"
+           "bodies:\n"
+           "  r: {kind: mass1d, mass: %.17g, x: 0.1, v: 0.5}\n"
+           "  f: {kind: linear, mass: [[%.17g, %.17g], [%.17g, %.17g]], stiffness: [[50, -50], [-50, 100]],\n"
+           "      damping: [[0.1, -0.1], [-0.1, 0.2]], x: [0.1, -0.05], v: [0.5, -1], frames: {co: {x: 1}}}\n"
+           "connections:\n"
+           "  hold: {kind: spring-damper, between: [ground, r], stiffness: 100, damping: 1, free_length: 0}\n"
+           "  joint: {kind: fixed, between: [r, f.co]}\n"
+           "split: {R: [r], F: [f]}\n"
+           "cosimulation:\n"
+           "  scheme: explicit\n"
+           "  order: 1\n"
+           "  step: 0.01\n"
+           "  joint_tolerance: 1\n"
+           "  couplings: {formulation: kinematic, prescribed: F}\n"
+           "solvers: {default: exact}\n",
+           m->m_R, m->m_co, m->m_ic, m->m_ic, m->m_in);
+}
+
+/* x = (q1, q2, v1, v2) of the whole over t by Taylor series. */
+static void exact_step(const two_masses *m, double t, double x[4]) {
+  const int    n = (int)ceil(fabs(t) / 2e-3);
+  const double a = m->m_R + m->m_co, b = m->m_ic, c = m->m_in, det = a * c - b * b;
+  for (int step = 0; step < n; ++step) {
+    double term[4], sum[4];
+    memcpy(term, x, sizeof term);
+    memcpy(sum, x, sizeof sum);
+    for (int k = 1; k < 25; ++k) {
+      const double f1      = -150.0 * term[0] + 50.0 * term[1] - 1.1 * term[2] + 0.1 * term[3];
+      const double f2      = 50.0 * term[0] - 100.0 * term[1] + 0.1 * term[2] - 0.2 * term[3];
+      const double next[4] = {term[2], term[3], (c * f1 - b * f2) / det, (a * f2 - b * f1) / det};
+      for (int i = 0; i < 4; ++i) {
+        term[i] = next[i] * (t / n) / k;
+        sum[i] += term[i];
+      }
+    }
+    memcpy(x, sum, sizeof sum);
+  }
+}
+
+typedef struct deviation {
+  two_masses m;
+  double     x[4], t, largest;
+} deviation;
+
+static void look_at_error(void *user, double t, const double *q, const double *v) {
+  deviation *d = user;
+  (void)v;
+  exact_step(&d->m, t - d->t, d->x);
+  d->t       = t;
+  d->largest = fmax(d->largest, fmax(fabs(q[0] - d->x[0]), fabs(q[2] - d->x[1])));
+}
+
+/* Largest error at macro points; infinite where the run ends early. */
+static double error_of(const two_masses *m, const char *sets) {
+  char      text[2048];
+  cosim     c;
+  deviation d = {*m, {0.1, -0.05, 0.5, -1.0}, 0.0, 0.0};
+  two_mass_text(m, text, sizeof text);
+  if (cosim_open(&c, text, sets) != YOKE_OK) cosim_print(c.ctx);
+  assert_int_equal(c.status, YOKE_OK);
+  const yoke_status status = cosim_run(&c, 0.0, look_at_error, &d);
+  cosim_close(&c);
+  return status == YOKE_OK ? d.largest : (double)INFINITY;
+}
+
+static void errors_of_the_two_masses_are_those_of_the_specification(void **state) {
+  (void)state;
+  static const struct {
+    const char *sets;
+    double      error[3];
+  } cases[]               = {{"cosimulation.couplings.force=exact", {5.1493e-4, 1.2817e-4, 3.2015e-5}},
+                             {"cosimulation.couplings.force=approximate", {4.0704e-4, 1.0185e-4, 2.5468e-5}}};
+  const two_masses table1 = {5.0, 0.5, 0.0, 0.5};
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      char sets[200];
+      snprintf(sets, sizeof sets, "%s;cosimulation.step=%g", cases[i].sets, 0.01 / (1 << k));
+      assert_true(fabs(error_of(&table1, sets) / cases[i].error[k] - 1.0) < 1e-4);
+    }
+  }
+}
+
+static void kinematic_coupling_has_its_order_with_off_diagonal_masses(void **state) {
+  (void)state;
+  const two_masses  m        = {5.0, 0.5, 0.2, 0.5};
+  const char *const force[3] = {"exact", "reduced", "approximate"};
+  for (int i = 0; i < 3; ++i) {
+    double error[3];
+    for (int k = 0; k < 3; ++k) {
+      char sets[200];
+      snprintf(sets, sizeof sets, "cosimulation.couplings.force=%s;cosimulation.step=%g", force[i], 0.01 / (2 << k));
+      error[k] = error_of(&m, sets);
+    }
+    CHECK_ORDER(error, 3, 2.0, 0.1);
+  }
+}
+
+/* (43), (54): with approximate forces the other side must weigh 1 or 6.4641 times the effective mass M_co - M_ic^2 / M_in. */
+static void the_effective_mass_decides_about_approximate_forces(void **state) {
+  (void)state;
+  const double threshold[2] = {1.0, 3.0 + 2.0 * sqrt(3.0)};
+  for (int order = 0; order < 2; ++order) {
+    for (int k = 0; k < 2; ++k) {
+      two_masses m = {0.0, 0.5, 0.4, 0.5};
+      char       sets[200];
+      m.m_R = (k == 0 ? 0.9 : 1.1) * threshold[order] * (m.m_co - m.m_ic * m.m_ic / m.m_in);
+      snprintf(sets, sizeof sets,
+               "cosimulation.couplings.force=approximate;cosimulation.step=5e-4;t_end=0.2;cosimulation.order=%d",
+               order);
+      assert_true(k == 0 ? error_of(&m, sets) > 0.02 : error_of(&m, sets) < 0.005);
+    }
+  }
+}
+
+/* (41): off-diagonal masses make reduced forces unstable where exact ones are stable. */
+static void reduced_forces_feel_off_diagonal_masses(void **state) {
+  (void)state;
+  const two_masses coupled = {0.1, 0.5, 0.45, 0.5}, apart = {0.1, 0.5, 0.0, 0.5};
+  const char      *sets = "cosimulation.couplings.force=%s;cosimulation.step=5e-4;t_end=0.2;cosimulation.order=2";
+  char             reduced[200], exact[200];
+  snprintf(reduced, sizeof reduced, sets, "reduced");
+  snprintf(exact, sizeof exact, sets, "exact");
+  assert_true(error_of(&coupled, reduced) > 0.1);
+  assert_true(error_of(&coupled, exact) < 1e-3);
+  assert_true(error_of(&apart, reduced) < 1e-3);
+}
+
+/* ---- every formulation ---- */
+
+/* A cable that is pinned to the ground and clamped to a ball; a linear body with a point and inner freedoms; a spring between them. */
+static const char rope[] =
+    "yoke: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "t_end: 0.04\n"
+    "bodies:\n"
+    "  rope: {kind: ancf-cable, elements: 1, from: [0, 0, 0], to: [1, 0, 0], mass: 0.5, axial_stiffness: 50,\n"
+    "         bending_stiffness: 0.2, damping: 0.3}\n"
+    "  ball: {kind: rigid, mass: 1, inertia: [0.01, 0.02, 0.015], position: [1.1, 0, 0], omega: [3, 0, 0],\n"
+    "         frames: {hook: {at: [-0.1, 0, 0], axis: [1, 0, 0]}}}\n"
+    "  beam: {kind: linear, mass: [[1, 0, 0, 0.2], [0, 1, 0, 0.1], [0, 0, 1, 0], [0.2, 0.1, 0, 0.5]],\n"
+    "         stiffness: [[90, 0, 0, -40], [0, 60, 0, 0], [0, 0, 70, 0], [-40, 0, 0, 80]], x: [0.01, 0, 0, 0.02],\n"
+    "         v: [0, 0.3, 0, 0], frames: {tip: {x: 1, y: 2, z: 3, at: [1.5, 0, 0]}}}\n"
+    "connections:\n"
+    "  pin: {kind: spherical, between: [ground, rope.a]}\n"
+    "  hook: {kind: spherical, between: [ball.hook, rope.b]}\n"
+    "  clamp: {kind: tangent, between: [rope.slope[2], ball.hook]}\n"
+    "  rod: {kind: distance, between: [ball, beam.tip]}\n"
+    "  spring: {kind: spring-damper, between: [rope.node[2], beam.tip], stiffness: 40, damping: 0.5}\n"
+    "split: {one: [rope], two: [ball], three: [beam]}\n"
+    "cosimulation: {scheme: implicit, order: 1, step: 1e-3}\n"
+    "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n";
+
+static const char *const watched[] = {"rope.node[2].x", "rope.node[2].z", "rope.slope[1].z", "ball.z",
+                                      "ball.wy",        "beam.tip.x",     "beam.tip.vy",     "beam.q[4].x"};
+enum { N_WATCHED = sizeof watched / sizeof watched[0] };
+
+static void end_of(const char *sets, bool is_whole, double z[N_WATCHED]) {
+  cosim c;
+  if ((is_whole ? cosim_open_monolithic : cosim_open)(&c, rope, sets) == YOKE_OK) cosim_run(&c, 0.0, NULL, NULL);
+  if (c.status != YOKE_OK) {
+    print_message("%s\n", sets);
+    cosim_print(c.ctx);
+  }
+  assert_int_equal(c.status, YOKE_OK);
+  for (int i = 0; i < N_WATCHED; ++i) z[i] = cosim_value(&c, watched[i]);
+  cosim_close(&c);
+}
+
+static void every_formulation_agrees_with_the_whole(void **state) {
+  (void)state;
+  static const struct {
+    const char *sets;
+    double      error;
+  } cases[] = {
+      {"", 1e-4},
+      {"cosimulation.scheme=semi-implicit", 1e-4},
+      {"cosimulation.couplings.formulation=stabilized-index-1", 1e-4},
+      {"cosimulation.couplings.formulation=stabilized-index-2-mu;cosimulation.order=0", 2e-2},
+      {"cosimulation.couplings.formulation=baumgarte", 3e-3},
+      {"cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.decomposition=force/displacement", 3e-3},
+      {"cosimulation.couplings.formulation=baumgarte;cosimulation.couplings.rod.decomposition=force/displacement",
+       3e-3},
+      {"cosimulation.couplings.formulation=weighted;cosimulation.scheme=semi-implicit", 3e-3},
+      {"cosimulation.couplings.formulation=projection", 1e-3},
+      {"cosimulation.couplings.formulation=kinematic;cosimulation.scheme=explicit;cosimulation.joint_tolerance=1",
+       2e-2},
+      {"cosimulation.couplings.spring.decomposition=force/displacement", 1e-4},
+      {"cosimulation.couplings.spring.decomposition=displacement/force", 1e-4},
+      {"cosimulation.couplings.spring.decomposition=displacement/displacement", 1e-4},
+  };
+  double exact[N_WATCHED], z[N_WATCHED];
+  end_of(NULL, true, exact);
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+    double largest = 0.0;
+    end_of(cases[k].sets, false, z);
+    for (int i = 0; i < N_WATCHED; ++i) largest = fmax(largest, fabs(z[i] - exact[i]));
+    if (largest > cases[k].error) print_message("%s: %g\n", cases[k].sets, largest);
+    assert_true(largest <= cases[k].error);
+  }
+}
+
+static void solvers_agree_on_flexible_bodies(void **state) {
+  (void)state;
+  static const char *const kinds[] = {"dopri5", "abm", "radau5", "bdf"};
+  double                   exact[N_WATCHED], z[N_WATCHED];
+  end_of(NULL, true, exact);
+  for (int k = 0; k < 4; ++k) {
+    char sets[100];
+    snprintf(sets, sizeof sets, "solvers.default.kind=%s;solvers.default.rtol=1e-9", kinds[k]);
+    end_of(sets, true, z);
+    for (int i = 0; i < N_WATCHED; ++i) assert_true(fabs(z[i] - exact[i]) < 1e-6);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_of_the_two_masses_are_those_of_the_specification),
+      cmocka_unit_test(kinematic_coupling_has_its_order_with_off_diagonal_masses),
+      cmocka_unit_test(the_effective_mass_decides_about_approximate_forces),
+      cmocka_unit_test(reduced_forces_feel_off_diagonal_masses),
+      cmocka_unit_test(every_formulation_agrees_with_the_whole),
+      cmocka_unit_test(solvers_agree_on_flexible_bodies),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
