@@ -78,7 +78,8 @@ static yoke_status refuse(const search *s, const char *kind, const char *name, c
 
 /* Can it be copied? Others end the halo. */
 static bool has_copies(const search *s, int body) {
-  return s->b->model->bodies[body].kind != YOKE_BODY_CHAIN && plan_foreign(s->b, part_of(s->b, body)) == NULL;
+  const yoke_body *own = &s->b->model->bodies[body];
+  return own->kind != YOKE_BODY_CHAIN && own->flexible == 0 && plan_foreign(s->b, part_of(s->b, body)) == NULL;
 }
 
 /* The body and all that rigid joints fix to it. */
@@ -97,7 +98,8 @@ static yoke_status reach(search *s, int body, int ring) {
       for (int side = 0; side < 2; ++side) {
         const int other = body_of(s->b, s->list[k], side);
         if (other < 0 || s->ring[other] > 0) continue;
-        if (!has_copies(s, other)) return refuse(s, "joint", connection->name, "ends at a chain");
+        if (!has_copies(s, other))
+          return refuse(s, "joint", connection->name, "ends at a chain, or at a point of a linear body or cable");
         s->ring[other]   = ring;
         s->queue[s->n++] = other;
       }
