@@ -34,6 +34,13 @@ void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const do
   }
 }
 
+size_t yoke_flexible_n_entries(const yoke_flexible *body) {
+  if (body->cable != NULL) return (size_t)body->cable->n_elements * (3 * 16 + 2 * 144);
+  const yoke_linear_body *linear = body->linear;
+  return (size_t)linear->mass.start[body->n] + (size_t)linear->damping.start[body->n] +
+         (size_t)linear->stiffness.start[body->n];
+}
+
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
                           double *kinetic, double *potential, double *dissipated) {
   if (body->cable != NULL) {

@@ -20,6 +20,9 @@ typedef void yoke_flexible_block(void *user, bool by_velocity, int row, int colu
 void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const double *v, yoke_flexible_block *block,
                             void *user);
 
+/* No less than the entries of M and of both derivatives. */
+size_t yoke_flexible_n_entries(const yoke_flexible *body);
+
 /* Adds energies [J] and the power that dampers take [W]. */
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
                           double *kinetic, double *potential, double *dissipated);

@@ -796,6 +796,7 @@ void mb_dae_size(const void *self, yoke_dae_form form, int *nx, int *nnz) {
   /* diagonals of E and R; three columns of q and of v for a mass of a chain, and its own */
   size_t     n = (size_t)mb->nq + (size_t)mb->nv + (size_t)mb->n_rows * (ggl ? 2 : 1);
   for (int c = 0; c < mb->n_chains; ++c) n += 9 * (size_t)mb->chains[c].n;
+  for (int i = 0; i < mb->n_flexibles; ++i) n += yoke_flexible_n_entries(mb->flexibles[i].given);
   for (int i = 1; i < mb->n_nodes;
        ++i) { /* q' and v' by the q and v of the body itself, its norm or its accelerations */
     const mb_node *node = &mb->nodes[i];

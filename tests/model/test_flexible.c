@@ -93,6 +93,9 @@ static void check_jacobian(yoke_dae_form form) {
   rig_open(&r, web);
   const yoke_equations *e = &r.equations;
   assert_int_equal(e->ops->dae_create(e->self, r.ctx, form, &dae), YOKE_OK);
+  int nx, nnz;
+  e->ops->dae_size(e->self, form, &nx, &nnz);
+  assert_true(nx == dae->nx && nnz >= dae->pattern->nnz);
   const size_t n = (size_t)dae->nx;
   double      *x = calloc(n, sizeof *x), *J = calloc((size_t)dae->pattern->nnz, sizeof *J), *F[4];
   double       size = 0.0;
