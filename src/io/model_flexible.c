@@ -198,21 +198,22 @@ static bool store_matrix(reader *r, const yoke_yaml_node *node, const char *key,
 typedef struct linear_point {
   const yoke_yaml_node *key, *node; /* NULL: one freedom without a name */
   yoke_body_kind        kind;
-  int                   n, freedom[3]; /* numbers of the file from 0 */
+  int                   n, freedom[6]; /* numbers of the file from 0 */
   double                at[3];
 } linear_point;
 
 static bool read_point(reader *r, const scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, int n,
                        int *owner, int number, linear_point *out) {
-  static const char *const words[] = {"x", "y", "z", "angle"}, *const keys[] = {"x", "y", "z", "angle", "at"};
-  int found[4], mask                                                         = 0;
-  *out = (linear_point){.key = key, .node = node};
+  enum { N_WORDS = 7, LINE = 1, POINT = 7, PLANE = 11, SPACE = 119 }; /* sets of words */
+  static const char *const keys[] = {"x", "y", "z", "angle", "rx", "ry", "rz", "at"}, *const *const words = keys;
+  int mask = 0, found[N_WORDS];
+  *out     = (linear_point){.key = key, .node = node};
   if (!model_check_name(r, key, false)) return false;
   if (node->kind != YOKE_YAML_MAP)
     return model_expected(r, node, key->text,
-                          "which freedoms it is: {x: 1}, {x: 1, y: 2, z: 3} or {x: 1, y: 2, angle: 3}");
+                          "which freedoms it is: {x: 1}, {x: 1, y: 2, z: 3}, {x: 1, y: 2, angle: 3}, ...");
   if (!model_check_keys(r, node, keys, MODEL_COUNT(keys))) return false;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < N_WORDS; ++k) {
     const yoke_yaml_node *one = yoke_yaml_find(node, words[k]);
     long                  freedom;
     if (one == NULL) continue;
@@ -226,12 +227,15 @@ static bool read_point(reader *r, const scope *s, const yoke_yaml_node *key, con
   }
   const yoke_yaml_node *at = yoke_yaml_find(node, "at");
   if (at != NULL && !model_numbers(r, s, at, "at", Q_LENGTH, 1, 3, out->at, NULL)) return false;
-  if (mask != 1 && mask != 7 && mask != 11)
+  if (mask != LINE && mask != POINT && mask != PLANE && mask != SPACE)
     return model_mistake(r, node, key->text,
-                         "found another set of freedoms, expected x (a mass on a line), x, y, z (a point), or x, y, "
-                         "angle (in the plane)");
-  out->kind = mask == 1 ? YOKE_BODY_MASS1D : mask == 7 ? YOKE_BODY_PARTICLE : YOKE_BODY_PLANAR;
-  for (int k = 0; k < 4; ++k) {
+                         "found another set of freedoms, expected x (a mass on a line), x, y, z (a point), x, y, "
+                         "angle (in the plane), or x, y, z, rx, ry, rz (a body in space)");
+  out->kind = mask == LINE    ? YOKE_BODY_MASS1D
+              : mask == POINT ? YOKE_BODY_PARTICLE
+              : mask == PLANE ? YOKE_BODY_PLANAR
+                              : YOKE_BODY_RIGID;
+  for (int k = 0; k < N_WORDS; ++k) {
     if ((mask >> k & 1) != 0) out->freedom[out->n++] = found[k];
   }
   return true;
@@ -304,7 +308,11 @@ static void set_point(const linear_reader *l, const linear_point *p, const yoke_
     const double m        = entry_at(mass, l->place[i], l->place[i]);
     const bool   is_angle = p->kind == YOKE_BODY_PLANAR && k == 2;
     if (k == 0) body->mass = m;
-    if (is_angle) {
+    if (k >= 3) { /* twice the vector part of the Euler parameters */
+      body->inertia[4 * (k - 3)]   = m;
+      body->omega[k - 3]           = l->v[i];
+      body->orientation[1 + k - 3] = 0.5 * l->x[i];
+    } else if (is_angle) {
       body->angle      = l->x[i];
       body->omega[2]   = l->v[i];
       body->inertia[8] = m;
@@ -313,6 +321,8 @@ static void set_point(const linear_reader *l, const linear_point *p, const yoke_
       body->velocity[k] = l->v[i];
     }
   }
+  const double *p4     = body->orientation;
+  body->orientation[0] = sqrt(fmax(0.0, 1.0 - p4[1] * p4[1] - p4[2] * p4[2] - p4[3] * p4[3]));
 }
 
 static bool check_mass(reader *r, const yoke_yaml_node *node, const linear_reader *l, const yoke_symmetric *mass) {
@@ -339,14 +349,16 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
     if (!store_matrix(r, at != NULL ? at : node, keys[k], &l->matrix[k], l->n, l->place, matrix[k])) return false;
   }
   if (!check_mass(r, yoke_yaml_find(node, "mass"), l, &linear->mass)) return false;
-  linear->rest = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->rest);
-  linear->load = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->load);
+  linear->rest  = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->rest);
+  linear->load  = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->load);
+  linear->place = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->place);
+  linear->turn  = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->turn);
   if (!model_has_memory(r)) return false;
   yoke_flexible *f = add_flexible(r, key, name);
   if (f == NULL) return false;
   f->n      = l->n;
   f->linear = linear;
-  for (int k = 0; k < l->n_points; ++k) {
+  for (int k = 0, q = 0; k < l->n_points; ++k) {
     const linear_point *p = &l->points[k];
     yoke_body           body;
     char                full[2 * NAME_SIZE];
@@ -355,10 +367,13 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
     if (p->key == NULL) model_print(full, sizeof full, "%s.q[%d]", name, p->freedom[0] + 1);
     if (add_point(r, p->key != NULL ? p->key : key, f, full, &body) < 0) return false;
     for (int i = 0; i < p->n; ++i) {
-      const int to     = l->place[p->freedom[i]];
-      linear->load[to] = l->load[p->freedom[i]];
-      linear->rest[to] = p->kind == YOKE_BODY_PLANAR && i == 2 ? 0.0 : p->at[i];
+      const int to      = l->place[p->freedom[i]];
+      linear->load[to]  = l->load[p->freedom[i]];
+      linear->rest[to]  = i >= 3 || (p->kind == YOKE_BODY_PLANAR && i == 2) ? 0.0 : p->at[i];
+      linear->place[to] = q + i + (i >= 3); /* Euler parameters, the scalar one first */
+      if (i == 3) linear->turn[linear->n_turns++] = to;
     }
+    q += yoke_body_nq(&body);
   }
   return true;
 }

@@ -30,7 +30,7 @@ void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const do
   if (body->cable != NULL) {
     yoke_cable_jacobian(body->cable, q, v, block, user);
   } else {
-    yoke_linear_body_jacobian(body->linear, body->n, block, user);
+    yoke_linear_body_jacobian(body->linear, body->n, q, block, user);
   }
 }
 
@@ -38,7 +38,7 @@ size_t yoke_flexible_n_entries(const yoke_flexible *body) {
   if (body->cable != NULL) return (size_t)body->cable->n_elements * (3 * 16 + 2 * 144);
   const yoke_linear_body *linear = body->linear;
   return (size_t)linear->mass.start[body->n] + (size_t)linear->damping.start[body->n] +
-         (size_t)linear->stiffness.start[body->n];
+         3 * (size_t)linear->stiffness.start[body->n] + 12 * (size_t)linear->n_turns;
 }
 
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,

@@ -1,4 +1,4 @@
-/* Inner forces, masses and energies of flexible bodies, in the freedoms of their points one after the other: arrays q, v [n]. */
+/* Inner forces, masses and energies of flexible bodies, in the freedoms of their points one after the other: v, f [n]; q is theirs, too. */
 #ifndef YOKE_MODEL_FLEXIBLE_H
 #define YOKE_MODEL_FLEXIBLE_H
 
@@ -15,7 +15,7 @@ void         yoke_flexible_mass(const yoke_flexible *body, yoke_flexible_entry *
 void yoke_flexible_force(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
                          double *f);
 
-/* Derivatives of these by q, or by v: blocks A [size, size] at (row, column). Which ones does not depend on the state. */
+/* Derivatives of these by q, or by v: blocks A [size, size] at (row, column) of f and of q or v. Which ones does not depend on the state. */
 typedef void yoke_flexible_block(void *user, bool by_velocity, int row, int column, int size, const double *A);
 void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const double *v, yoke_flexible_block *block,
                             void *user);

@@ -97,10 +97,14 @@ typedef struct yoke_symmetric {
   double *value;
 } yoke_symmetric;
 
-/* M v' = load - K (q - rest) - D v in the freedoms of its points, one after the other. */
+/* M v' = T^T (load - K d) - D v in the freedoms of its points, one after the other. The displacement d of a freedom is q - rest; those of the
+ * rotations of a rigid point are twice the vector part of its Euler parameters, small rotations, and T = dd'/dv is 1 for all others. */
 typedef struct yoke_linear_body {
   yoke_symmetric mass, damping, stiffness;
   double        *rest, *load; /* [n] */
+  int           *place;       /* [n] of the freedom in the q of the body */
+  int            n_turns;
+  int           *turn; /* [n_turns] first of three rotations of a rigid point */
 } yoke_linear_body;
 
 /* Cable of equal elements (cable.h): points are r and r_x of each node in turn, both with three freedoms. */

@@ -66,6 +66,7 @@ static uint64_t sum_of_flexible(const yoke_flexible *f) {
     add_symmetric(&sum, &f->linear->stiffness, f->n);
     add_doubles(&sum, (size_t)f->n, f->linear->rest);
     add_doubles(&sum, (size_t)f->n, f->linear->load);
+    sum = yoke_checksum(sum, f->linear->place, (size_t)f->n * sizeof *f->linear->place);
   }
   if (f->cable != NULL) {
     const yoke_cable *c         = f->cable;

@@ -383,6 +383,7 @@ static void emit_quaternion(const mb_traversal *x, int index, int norm) {
     emit(x->out, node->iq + 3, 4, x->dae->i_nu + norm, 1, p, 1);
     emit(x->out, x->dae->i_nu + norm, 1, node->iq + 3, 4, p, 4);
   }
+  if (node->flexible > 0) return; /* its rotations are small */
   /* -omega x J omega: derivative [J omega]x - [omega]x J */
   mat3_apply(Jw, node->inertia, omega);
   mat3_cross(gyro, Jw);
@@ -859,7 +860,9 @@ static yoke_status write_forces(const mb_traversal *x, double *F) {
     if (node->kind == YOKE_BODY_CHAIN) {
       f[0] += x->w->wrench[6 * i];
     } else if (node->flexible > 0) {
-      for (int k = 0; k < node->nv; ++k) f[k] += x->w->wrench[6 * i + node->freedom[k]];
+      double own[6];
+      rows_to_v(node, x->w->pose[i].R, 1, x->w->wrench + 6 * i, 1, own);
+      for (int k = 0; k < node->nv; ++k) f[k] += own[k];
     } else {
       rows_to_v(node, x->w->pose[i].R, 1, x->w->wrench + 6 * i, 1, f);
     }

@@ -4,6 +4,7 @@
 #include "model/multibody_internal.h"
 
 #include "base/memory.h"
+#include "linalg/space.h"
 #include <string.h>
 
 static const double pivot_limit = 1e-13; /* of M, relative to its diagonal */
@@ -136,26 +137,39 @@ double mb_flexible_compliance(const yoke_multibody *mb, const mb_node *a, int k,
   return f->X[(ptrdiff_t)(b->column + l) * f->n + a->at + k];
 }
 
+/* Accelerations [nv] of a node in its own coordinates as a six-vector in inertial axes. */
+static void spread_node(const mb_work *w, const mb_node *node, int index, const double *a, double y[6]) {
+  double own[6] = {0.0};
+  for (int k = 0; k < node->nv; ++k) own[node->freedom[k]] = a[k];
+  vec3_copy(y, own);
+  mat3_apply(y + 3, w->pose[index].R, own + 3);
+}
+
 void mb_flexible_response(const yoke_multibody *mb, const mb_work *w, int from, const double wrench[6], int to,
                           double y[6]) {
   const mb_node *a = &mb->nodes[to], *b = &mb->nodes[from];
-  memset(y, 0, 6 * sizeof *y);
+  double         own[6] = {0.0}, f[6];
   if (w->is_alone) {
-    if (from == to) mb_flexible_alone(mb, to, wrench, y);
+    memset(y, 0, 6 * sizeof *y);
+    if (from == to) mb_flexible_alone(mb, w, to, wrench, y);
     return;
   }
+  mb_kept_row(b, w->pose[from].R, wrench, f);
   for (int k = 0; k < a->nv; ++k) {
-    for (int l = 0; l < b->nv; ++l) y[a->freedom[k]] += mb_flexible_compliance(mb, a, k, b, l) * wrench[b->freedom[l]];
+    for (int l = 0; l < b->nv; ++l) own[k] += mb_flexible_compliance(mb, a, k, b, l) * f[l];
   }
+  spread_node(w, a, to, own, y);
 }
 
-void mb_flexible_alone(const yoke_multibody *mb, int node, const double wrench[6], double y[6]) {
+void mb_flexible_alone(const yoke_multibody *mb, const mb_work *w, int node, const double wrench[6], double y[6]) {
   const mb_node *own   = &mb->nodes[node];
   const double  *local = mb->flexibles[own->flexible - 1].local + 6 * own->column;
-  memset(y, 0, 6 * sizeof *y);
+  double         f[6], a[6] = {0.0};
+  mb_kept_row(own, w->pose[node].R, wrench, f);
   for (int k = 0; k < own->nv; ++k) {
-    for (int l = 0; l < own->nv; ++l) y[own->freedom[k]] += local[6 * l + k] * wrench[own->freedom[l]];
+    for (int l = 0; l < own->nv; ++l) a[k] += local[6 * l + k] * f[l];
   }
+  spread_node(w, own, node, a, y);
 }
 
 void mb_push_begin(const yoke_multibody *mb, const mb_work *w) {
@@ -165,7 +179,9 @@ void mb_push_begin(const yoke_multibody *mb, const mb_work *w) {
 void mb_push_node(const yoke_multibody *mb, const mb_work *w, int node, double s, const double wrench[6]) {
   const mb_node     *from = &mb->nodes[node];
   const mb_flexible *f    = &mb->flexibles[from->flexible - 1];
-  for (int l = 0; l < from->nv; ++l) w->push[f->first_push + from->column + l] += s * wrench[from->freedom[l]];
+  double             own[6];
+  mb_kept_row(from, w->pose[node].R, wrench, own);
+  for (int l = 0; l < from->nv; ++l) w->push[f->first_push + from->column + l] += s * own[l];
   for (int i = f->first_node; i < f->first_node + f->n_nodes; ++i) {
     double y[6];
     if (mb->nodes[i].column < 0) continue; /* nobody looks at it before mb_push_write */
@@ -177,8 +193,7 @@ void mb_push_node(const yoke_multibody *mb, const mb_work *w, int node, double s
 void mb_push_write(const yoke_multibody *mb, const mb_work *w, double *a) {
   for (int i = 1; w->is_alone && i < mb->n_nodes; ++i) {
     const mb_node *node = &mb->nodes[i];
-    for (int k = 0; node->flexible > 0 && k < node->nv; ++k)
-      a[node->iv + k] = w->acceleration[6 * i + node->freedom[k]];
+    if (node->flexible > 0) mb_kept_row(node, w->pose[i].R, w->acceleration + 6 * i, a + node->iv);
   }
   for (int i = 0; !w->is_alone && i < mb->n_flexibles; ++i) {
     const mb_flexible *f = &mb->flexibles[i];
@@ -204,13 +219,14 @@ void mb_flexible_accelerate(const yoke_multibody *mb, const mb_work *w, double *
     const mb_flexible *f = &mb->flexibles[i];
     for (int k = f->first_node; k < f->first_node + f->n_nodes; ++k) {
       const mb_node *node = &mb->nodes[k];
-      for (int c = 0; c < node->nv; ++c) a[node->iv + c] += w->wrench[6 * k + node->freedom[c]];
+      double         own[6];
+      mb_kept_row(node, w->pose[k].R, w->wrench + 6 * k, own);
+      for (int c = 0; c < node->nv; ++c) a[node->iv + c] += own[c];
     }
     yoke_band_solve(&f->band, f->stride, a + f->iv);
     for (int k = f->first_node; k < f->first_node + f->n_nodes; ++k) {
       const mb_node *node = &mb->nodes[k];
-      memset(w->acceleration + 6 * k, 0, 6 * sizeof *w->acceleration);
-      for (int c = 0; c < node->nv; ++c) w->acceleration[6 * k + node->freedom[c]] = a[node->iv + c];
+      spread_node(w, node, k, a + node->iv, w->acceleration + 6 * k);
     }
   }
   mb_push_begin(mb, w);

@@ -315,7 +315,7 @@ static yoke_status joint_compliance(const yoke_multibody *mb, const mb_work *w, 
 static double alone_compliance(const yoke_multibody *mb, const mb_work *w, int node, int i, int j) {
   double y[6];
   if (mb->nodes[node].flexible == 0) return dot(6, w->probe + 12 * i, w->probe + 12 * j + 6);
-  mb_flexible_alone(mb, node, w->probe + 12 * j, y);
+  mb_flexible_alone(mb, w, node, w->probe + 12 * j, y);
   return dot(6, w->probe + 12 * i, y);
 }
 

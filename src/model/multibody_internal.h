@@ -569,7 +569,7 @@ double mb_flexible_compliance(const yoke_multibody *mb, const mb_node *a, int k,
 void   mb_flexible_response(const yoke_multibody *mb, const mb_work *w, int from, const double wrench[6], int to,
                             double y[6]);
 /* y [6] of a node whose neighbours in its flexible body are held: by its own block of M alone. */
-void   mb_flexible_alone(const yoke_multibody *mb, int node, const double wrench[6], double y[6]);
+void   mb_flexible_alone(const yoke_multibody *mb, const mb_work *w, int node, const double wrench[6], double y[6]);
 /* Pushes: nothing is pushed; a node of a flexible body feels s times a wrench, w->acceleration follows at nodes with columns; a follows everywhere. */
 void   mb_push_begin(const yoke_multibody *mb, const mb_work *w);
 void   mb_push_node(const yoke_multibody *mb, const mb_work *w, int node, double s, const double wrench[6]);

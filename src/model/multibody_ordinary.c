@@ -142,7 +142,7 @@ static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, co
       f[k]     = m * mb->model->gravity[k];
       f[3 + k] = 0.0;
     }
-    if (node->kind == YOKE_BODY_RIGID) { /* -omega x J omega */
+    if (node->kind == YOKE_BODY_RIGID && node->flexible == 0) { /* -omega x J omega */
       const double *omega = v + node->iv + 3;
       double        Jw[3], M[3];
       mat3_apply(Jw, node->inertia, omega);
