@@ -65,7 +65,7 @@ static bool row_turns(const yoke_connection *connection, int row) {
   const int n = yoke_joint_rows(connection->kind, rows);
   if (connection->kind == YOKE_CONNECTION_TORSION_SPRING) return true;
   if (connection->kind == YOKE_CONNECTION_BUSHING) return row >= BUSHING_TRANSLATIONS;
-  if (row < n) return rows[row].kind == YOKE_ROW_PERPENDICULAR;
+  if (row < n) return rows[row].kind == YOKE_ROW_PERPENDICULAR || rows[row].kind == YOKE_ROW_SLOPE;
   return yoke_joint_coordinate_row(connection->kind, &coordinate) && coordinate.kind == YOKE_ROW_ANGLE;
 }
 
