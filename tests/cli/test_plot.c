@@ -129,6 +129,18 @@ static void mechanisms_are_drawn_and_move(void **state) {
   free(svg);
 }
 
+/* Seven elements and nothing else but the support. */
+static void a_rod_is_drawn_as_a_line(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run bench/flexible/rod.yaml -q --set parameters.N=6 --t-end 0.01 -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/a.h5 --mechanism --times 0.01 -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  xml_expect_good(svg);
+  assert_int_equal(count(svg, "stroke-width=\"3.5\""), 7);
+  assert_int_equal(count(svg, "l-6 9h12z"), 1);
+  free(svg);
+}
+
 static void what_cannot_be_drawn_is_named(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run examples/two-mass.yaml -q -o @/line.h5"), 0);
@@ -180,6 +192,7 @@ int main(void) {
       TEST(a_terminal_shows_letters),
       TEST(mistakes_are_named),
       TEST(mechanisms_are_drawn_and_move),
+      TEST(a_rod_is_drawn_as_a_line),
       TEST(what_cannot_be_drawn_is_named),
       TEST(a_run_draws_what_it_prints),
       TEST(the_demo_tells_good_from_naive_coupling),

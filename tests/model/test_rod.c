@@ -327,6 +327,67 @@ static void explicit_and_implicit_solvers_agree(void **state) {
   CHECK_NEAR(z[2], z[0], 1e-7);
 }
 
+/* ---- derivatives ---- */
+
+/* J d against differences of F along d, at a place where nothing is straight or at rest. */
+static void check_jacobian(at_rest *r, yoke_dae_form form) {
+  const yoke_equations *e   = &r->whole.equations;
+  yoke_dae             *dae = NULL;
+  const double          h   = 1e-6;
+  assert_int_equal(e->ops->dae_create(e->self, r->c.ctx, form, &dae), YOKE_OK);
+  const size_t nx = (size_t)dae->nx;
+  double      *x = calloc(6 * nx, sizeof *x), *d = x + nx, *Jd = d + nx, *F = Jd + nx, *G = F + nx, *y = G + nx;
+  double      *J = calloc((size_t)dae->pattern->nnz, sizeof *J);
+  assert_true(x != NULL && J != NULL);
+  memcpy(x, r->whole.q, (size_t)e->nq * sizeof *x);
+  for (size_t i = 0; i < nx; ++i) {
+    x[i] += 0.02 * sin(1.0 + 7.0 * (double)i);
+    d[i] = cos(3.0 + 5.0 * (double)i);
+  }
+  assert_int_equal(e->ops->dae_jacobian(e->self, dae, r->whole.work, 0.0, x, NULL, J), YOKE_OK);
+  for (int c = 0; c < dae->nx; ++c) {
+    for (int k = dae->pattern->col_start[c]; k < dae->pattern->col_start[c + 1]; ++k)
+      Jd[dae->pattern->row[k]] += J[k] * d[c];
+  }
+  for (int sign = -1; sign <= 1; sign += 2) {
+    for (size_t i = 0; i < nx; ++i) y[i] = x[i] + sign * h * d[i];
+    assert_int_equal(e->ops->dae_rhs(e->self, dae, r->whole.work, 0.0, y, NULL, sign < 0 ? F : G), YOKE_OK);
+  }
+  double size = 0.0;
+  for (size_t i = 0; i < nx; ++i) size = fmax(size, fabs(Jd[i]));
+  for (size_t i = 0; i < nx; ++i) CHECK_NEAR((G[i] - F[i]) / (2.0 * h), Jd[i], 1e-7 * size);
+  free(x);
+  free(J);
+  yoke_dae_destroy(&dae);
+}
+
+static void its_jacobians_are_those_of_differences(void **state) {
+  (void)state;
+  at_rest r;
+  rest_open(&r, CABLE("5", ", damping: 0.01, natural: start") "gravity: [0, 0, -9.81]\n" CLAMP, NULL);
+  check_jacobian(&r, YOKE_DAE_GGL);
+  check_jacobian(&r, YOKE_DAE_INDEX1);
+  rest_close(&r);
+}
+
+/* Entries of the Jacobian per element do not depend on the number of elements. */
+static void its_matrices_grow_with_its_length_only(void **state) {
+  (void)state;
+  int nnz[3];
+  for (int k = 0; k < 3; ++k) {
+    char      sets[60];
+    at_rest   r;
+    yoke_dae *dae = NULL;
+    snprintf(sets, sizeof sets, "bodies.beam.elements=%d", 10 * (k + 1));
+    rest_open(&r, CABLE("4", "") CLAMP, sets);
+    assert_int_equal(r.whole.equations.ops->dae_create(r.whole.equations.self, r.c.ctx, YOKE_DAE_GGL, &dae), YOKE_OK);
+    nnz[k] = dae->pattern->nnz;
+    yoke_dae_destroy(&dae);
+    rest_close(&r);
+  }
+  assert_int_equal(nnz[2] - nnz[1], nnz[1] - nnz[0]);
+}
+
 /* ---- section forces ---- */
 
 static void section_forces_carry_what_hangs_below(void **state) {
@@ -360,6 +421,8 @@ int main(void) {
       cmocka_unit_test(its_frequencies_are_those_of_a_beam),
       cmocka_unit_test(energy_is_kept_or_lost_in_damping),
       cmocka_unit_test(explicit_and_implicit_solvers_agree),
+      cmocka_unit_test(its_jacobians_are_those_of_differences),
+      cmocka_unit_test(its_matrices_grow_with_its_length_only),
       cmocka_unit_test(section_forces_carry_what_hangs_below),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
