@@ -1,0 +1,86 @@
+/* Cables whose ends follow a mass or a multibody system (Schneider, Burger, Arnold, Simeon 2017, section 6): where they are stable, and how
+ * errors fall. verify_cables has all orders and steps. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "../said.h"
+#include "cosimulation/cables.h"
+
+static const char mass_path[] = "examples/cable-on-mass.yaml", mbs_path[] = "examples/cable-in-mbs.yaml";
+
+static void linear_extrapolation_needs_the_mass_that_is_told(void **state) {
+  (void)state;
+  const cable_watch below = cable_run(mass_path, 0, 5e-5, 1, 1, "parameters.ratio=0.9*6.464102/8"),
+                    above = cable_run(mass_path, 0, 5e-5, 1, 1, "parameters.ratio=1.1*6.464102/8");
+  assert_true(cable_growth(&below) > 1e3);
+  CHECK_BELOW(cable_growth(&above), 1e-2);
+}
+
+/* The ratio of effective masses at the clamp, and the limit. */
+static void the_limit_is_told_before_the_run(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(&c, mbs_path, "parameters.scale=0.4");
+  cosim_expect(&c, YOKE_OK);
+  assert_true(
+      said(c.ctx, "weighs only 2.2 times as much as the prescribed 'F' at the joint, and a ratio above 2.414 is"));
+  cosim_close(&c);
+  cosim_open(&c, mbs_path, NULL);
+  assert_false(said(c.ctx, "zero-stable"));
+  cosim_close(&c);
+}
+
+static void check_first_order(const char *path, const char *name) {
+  cosim        whole = cosim_done_monolithic(path, NULL, 0.05);
+  const double exact = cosim_value(&whole, name);
+  double       error[2];
+  cosim_close(&whole);
+  for (int k = 0; k < 2; ++k) {
+    cosim c  = cosim_done(path, k == 0 ? "cosimulation.step=5e-4" : "cosimulation.step=2.5e-4", 0.05);
+    error[k] = fabs(cosim_value(&c, name) - exact);
+    cosim_close(&c);
+  }
+  CHECK_ORDER(error, 2, 1.0, 0.15);
+}
+
+static void errors_fall_with_the_step(void **state) {
+  (void)state;
+  check_first_order(mass_path, "mass.z");
+  check_first_order(mbs_path, "lower.x");
+}
+
+static void exact_forces_and_corrected_joints_know_no_limit(void **state) {
+  (void)state;
+  static const char *const sets[] = {
+      "cosimulation.couplings={formulation: kinematic, prescribed: F, force: exact, order_force: 1, order_motion: 1};"
+      "cosimulation.step=2e-4",
+      "cosimulation.scheme=implicit;cosimulation.couplings={};solvers.F={kind: radau5, rtol: "
+      "1e-8};cosimulation.step=2e-3",
+      "cosimulation.scheme=semi-implicit;cosimulation.couplings={};solvers.F={kind: radau5, rtol: 1e-8};"
+      "cosimulation.step=2e-3"};
+  static const double allowed[] = {1e-5, 1e-8, 1e-8};
+  cosim               whole     = cosim_done_monolithic(mbs_path, "parameters.scale=0.02", 0.02);
+  for (int k = 0; k < 3; ++k) {
+    char all[COSIM_TEXT];
+    snprintf(all, sizeof all, "parameters.scale=0.02;%s", sets[k]);
+    cosim c = cosim_done(mbs_path, all, 0.02);
+    CHECK_NEAR(cosim_value(&c, "lower.x"), cosim_value(&whole, "lower.x"), allowed[k]);
+    CHECK_NEAR(cosim_value(&c, "cable.node[2].z"), cosim_value(&whole, "cable.node[2].z"), 1e-2);
+    cosim_close(&c);
+  }
+  cosim_close(&whole);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(linear_extrapolation_needs_the_mass_that_is_told),
+      cmocka_unit_test(the_limit_is_told_before_the_run),
+      cmocka_unit_test(errors_fall_with_the_step),
+      cmocka_unit_test(exact_forces_and_corrected_joints_know_no_limit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
