@@ -26,6 +26,7 @@ same 4 examples/two-mass.yaml --t-end 0.05 --scheme explicit --sequence gauss-se
 same 2 tests/bits/ball.yaml --t-end 0.3
 same 2 examples/robot-arm-split.yaml --t-end 0.02
 same 4 examples/chain-m2.yaml --t-end 2e-5
+same 2 examples/kinematic-two-mass.yaml --t-end 0.1 --set 'cosimulation.substeps={R: 2, F: 4}'
 
 # Results in HDF5 come from one rank.
 "$mpirun" -n 2 "$program" run examples/two-mass.yaml --t-end 0.01 -o "$folder/a.h5" --quiet || fail "HDF5"
