@@ -7,7 +7,7 @@
 
 typedef struct plot_arguments {
   const char *out, *against, *title, *from, *to, *times;
-  bool        log_x, log_y, macro, mechanism, animate;
+  bool        log_x, log_y, macro, mechanism, animate, points, events;
 } plot_arguments;
 
 static const option_def plot_options[] = {
@@ -17,6 +17,9 @@ static const option_def plot_options[] = {
      "quantity of the abscissa instead of time"},
     {"macro", 0, OPTION_FLAG, offsetof(plot_arguments, macro), NULL,
      "macro steps, degrees, estimated errors and corrector passes of co-simulations"},
+    {"points", 0, OPTION_FLAG, offsetof(plot_arguments, points), NULL, "mark the macro points below the curves"},
+    {"events", 0, OPTION_FLAG, offsetof(plot_arguments, events), NULL,
+     "mark jumps, and events that end a macro step, by vertical lines"},
     {"mechanism", 0, OPTION_FLAG, offsetof(plot_arguments, mechanism), NULL,
      "the bodies of one result at some times instead of curves"},
     {"times", 0, OPTION_TEXT, offsetof(plot_arguments, times), "T1,T2,...", "with --mechanism: at these times [s]"},
@@ -102,6 +105,7 @@ static int check_mechanism(const command_def *command, const plot_arguments *a, 
   if (!a->out) return usage_error(command, "a drawing of the mechanism needs a file: -o FILE.svg or FILE.html");
   if (curves->n_results != 1 || curves->n_names > 0)
     return usage_error(command, "a drawing of the mechanism takes one result and no names");
+  if (a->points || a->events) return usage_error(command, "--points and --events belong to curves");
   if (a->animate && a->times) return usage_error(command, "--animate draws all times: leave --times out");
   return PARSE_DONE;
 }
@@ -117,6 +121,8 @@ static int plot_main(const command_def *command, int argc, char **argv) {
                         .log_y   = a.log_y,
                         .macro   = a.macro,
                         .title   = a.title,
+                        .points  = a.points,
+                        .events  = a.events,
                         .from    = -1e300,
                         .to      = 1e300};
   curves.n_results   = n_results_of(&operands);

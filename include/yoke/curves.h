@@ -23,6 +23,8 @@ typedef struct yoke_curves {
   double              from, to; /* span of time [s]; equal: all */
   bool                macro;    /* macro steps, degrees and estimated errors of split runs instead of quantities */
   const char         *title;    /* NULL: the name of the model */
+  bool                points;   /* mark the macro points of the first split run below the curves; against time only */
+  bool                events;   /* and where values jump or an event ends a macro step, by vertical lines */
 } yoke_curves;
 
 /* An SVG picture, or a page that holds it where the name ends in .html. An existing file is replaced.

@@ -38,6 +38,8 @@ typedef struct sketch {
   yoke_plot_series *series; /* [n], panel by panel */
   char (*captions)[LABEL];  /* [n_panels] */
   char             abscissa[LABEL], title[LABEL];
+  size_t           n_points, n_events;
+  double          *points, *events; /* own */
   yoke_plot_figure figure;
 } sketch;
 
@@ -193,6 +195,69 @@ static bool has_values(const curve *c) {
   return false;
 }
 
+/* ---- macro points, events ---- */
+
+static const yoke_result *first_split(const yoke_curves *o) {
+  for (int r = 0; r < o->n_results; ++r) {
+    if (o->results[r]->n_macro_steps > 0) return o->results[r];
+  }
+  return NULL;
+}
+
+static yoke_status read_points(sketch *s) {
+  const yoke_result *result = first_split(&s->options);
+  if (result == NULL)
+    return yoke_fail(s->ctx, YOKE_E_USAGE, "'%s' holds no macro points: its run had none, or it is no HDF5 file",
+                     s->options.results[0]->path);
+  s->points = yoke_allocate(result->n_macro_steps, sizeof *s->points);
+  if (s->points == NULL) return yoke_out_of_memory(s->ctx, "%zu macro points", result->n_macro_steps);
+  yoke_result_reader_macro(result, "time", s->points);
+  s->n_points = result->n_macro_steps;
+  return YOKE_OK;
+}
+
+static bool is_event(double reduced_by) {
+  return reduced_by >= 0.0 && reduced_by < YOKE_N_REDUCTIONS &&
+         strcmp(yoke_reduction_word((int)reduced_by), "event") == 0;
+}
+
+/* Two equal times are the two sides of a jump; macro steps tell whether an event ended them. */
+static yoke_status read_events(sketch *s) {
+  const yoke_result *split = first_split(&s->options);
+  const curve       *c     = &s->list[0];
+  size_t             n_t   = 0;
+  const double      *t     = c->quantity >= 0 ? yoke_result_reader_times(c->result, c->quantity, &n_t) : NULL;
+  const size_t       n     = split != NULL ? split->n_macro_steps : 0;
+  double            *why   = yoke_allocate(2 * n + 1, sizeof *why);
+  s->events                = yoke_allocate(n + n_t + 1, sizeof *s->events);
+  if (why == NULL || s->events == NULL) {
+    free(why);
+    return yoke_out_of_memory(s->ctx, "the events");
+  }
+  if (n > 0) {
+    yoke_result_reader_macro(split, "time", why + n);
+    yoke_result_reader_macro(split, "reduced_by", why);
+  }
+  for (size_t k = 0; k < n; ++k) {
+    if (is_event(why[k])) s->events[s->n_events++] = why[n + k];
+  }
+  for (size_t i = 1; i < n_t; ++i) {
+    if (t[i] == t[i - 1]) s->events[s->n_events++] = t[i];
+  }
+  free(why);
+  if (s->n_events == 0) yoke_note(s->ctx, "'%s' holds no event and no jump", s->options.results[0]->path);
+  return YOKE_OK;
+}
+
+static yoke_status read_marks(sketch *s) {
+  const yoke_curves *o = &s->options;
+  if (!o->points && !o->events) return YOKE_OK;
+  if (o->against != NULL) return yoke_fail(s->ctx, YOKE_E_USAGE, "macro points and events are marked over time only");
+  if (o->points) YOKE_TRY(read_points(s));
+  if (o->events) YOKE_TRY(read_events(s));
+  return YOKE_OK;
+}
+
 /* ---- panels ---- */
 
 static const char *word_of(const char *unit) {
@@ -289,6 +354,10 @@ static yoke_status lay_out(sketch *s) {
   for (int p = 0, first = 0; p < s->n_panels; first += s->panels[p].n_series, ++p) {
     caption_of(s, first, s->panels[p].n_series, s->captions[p]);
     s->panels[p].y.caption = s->captions[p];
+    s->panels[p].n_points  = (int)s->n_points;
+    s->panels[p].points    = s->points;
+    s->panels[p].n_lines   = (int)s->n_events;
+    s->panels[p].lines     = s->events;
     s->panels[p].x.caption = p + 1 == s->n_panels ? s->abscissa : NULL;
   }
   snprintf(s->title, sizeof s->title, "%s", s->options.title != NULL ? s->options.title : s->list[0].result->name);
@@ -310,6 +379,8 @@ static void clear(sketch *s) {
   free(s->panels);
   free(s->series);
   free(s->captions);
+  free(s->points);
+  free(s->events);
   free(s);
 }
 
@@ -340,6 +411,7 @@ static yoke_status fill(sketch *s) {
   drop_unknown(s);
   if (s->n == 0) return yoke_fail(s->ctx, YOKE_E_USAGE, "'%s' holds nothing to plot", o->results[0]->path);
   sort_by_unit(s);
+  YOKE_TRY(read_marks(s));
   return lay_out(s);
 }
 

@@ -14,6 +14,12 @@ static bool ends_in(const char *path, const char *end) {
 
 yoke_status yoke_page_check(yoke_context *ctx, const char *path) {
   if (ends_in(path, ".svg") || ends_in(path, ".html")) return YOKE_OK;
+  if (ends_in(path, ".png") || ends_in(path, ".pdf"))
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "the picture '%s' would be made of dots, or in a format that this program does not write: write FILE.svg, "
+        "which is sharp in every size, and convert that (rsvg-convert FILE.svg -o FILE%s)",
+        path, path + strlen(path) - 4);
   return yoke_fail(ctx, YOKE_E_USAGE, "the picture '%s' ends in neither .svg nor .html", path);
 }
 

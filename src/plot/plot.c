@@ -323,6 +323,23 @@ static bool put_map(yoke_svg *svg, const yoke_plot_map *m, const axis *x, const 
 
 /* ---- panels ---- */
 
+/* Marks at abscissas: short ones at the lower edge, or lines. Those that would lie on each other are left out. */
+static void put_abscissas(yoke_svg *svg, int n, const double *values, const axis *x, const axis *y, bool are_lines) {
+  enum { MARK = 6 };
+  static const double apart = 0.8;
+  double              last  = -INFINITY;
+  if (n == 0) return;
+  yoke_svg_put(svg, are_lines ? "<path class=\"events\" fill=\"none\" stroke=\"#888\" stroke-dasharray=\"3 3\" d=\""
+                              : "<path class=\"points\" fill=\"none\" stroke=\"#555\" stroke-width=\"0.6\" d=\"");
+  for (int i = 0; i < n; ++i) {
+    const double at = is_drawable(x->def.is_log, values[i]) ? place(x, values[i]) : (double)NAN;
+    if (!(at >= x->origin && at <= x->origin + x->length) || fabs(at - last) < apart) continue;
+    yoke_svg_put(svg, "M~ ~V~", at, y->origin, are_lines ? y->origin + y->length : y->origin - MARK);
+    last = at;
+  }
+  yoke_svg_put(svg, "\"/>\n");
+}
+
 static bool put_panel(yoke_svg *svg, const yoke_plot_panel *p, box area, int number) {
   char name[24];
   bool ok = true;
@@ -349,6 +366,8 @@ static bool put_panel(yoke_svg *svg, const yoke_plot_panel *p, box area, int num
   } else {
     put_grid(svg, &x, &y);
   }
+  put_abscissas(svg, p->n_lines, p->lines, &x, &y, true);
+  put_abscissas(svg, p->n_points, p->points, &x, &y, false);
   yoke_svg_put(svg, "<g clip-path=\"url(#`)\">\n", name);
   for (int k = 0; k < p->n_series; ++k) put_series(svg, &p->series[k], &x, &y);
   for (int k = 0; k < p->n_slopes; ++k) put_slope(svg, &p->slopes[k], &x, &y);

@@ -46,6 +46,9 @@ typedef struct yoke_plot_panel {
   const yoke_plot_series *series;
   int                     n_slopes;
   const yoke_plot_slope  *slopes;
+  int                     n_points, n_lines;
+  const double           *points;    /* [n_points] abscissas with a short mark at the lower edge */
+  const double           *lines;     /* [n_lines] with a dashed line over the whole height */
   const yoke_plot_map    *map;       /* NULL: none; needs x.from != x.to, y.from != y.to */
   const char             *empty;     /* not NULL: nothing is drawn but this text */
   bool                    is_absent; /* the place stays white */

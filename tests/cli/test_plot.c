@@ -74,6 +74,37 @@ static void macro_steps_are_drawn(void **state) {
   assert_non_null(strstr(f->err, "no macro steps"));
 }
 
+/* A box that bounces, and a load in it: three bounces end macro steps. */
+static void macro_points_and_events_are_marked_on_wish(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "m.yaml", path),
+             "yoke: 1\ngravity: [-9.81, 0, 0]\nt_end: 0.8\nbodies:\n  box: {kind: mass1d, mass: 2, x: 0.5}\n"
+             "  load: {kind: mass1d, mass: 1, x: 0.6}\nconnections:\n"
+             "  spring: {kind: spring-damper, between: [box, load], stiffness: 500, damping: 4, free_length: 0.1}\n"
+             "events:\n  bounce: {when: box.x, direction: falling, set: {box.v: -0.9*box.v}}\n"
+             "split: {box: [box], load: [load]}\noutput: {every: 0.01}\n");
+  assert_int_equal(yoke(f, "run @/m.yaml -q -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/a.h5 box.x box.v -o @/plain.svg"), 0);
+  char *svg = picture(f, "plain.svg");
+  assert_int_equal(count(svg, "class=\"points\"") + count(svg, "class=\"events\""), 0);
+  free(svg);
+  assert_int_equal(yoke(f, "plot @/a.h5 box.x box.v --points --events -o @/a.svg"), 0);
+  svg = picture(f, "a.svg");
+  xml_expect_good(svg);
+  assert_int_equal(count(svg, "class=\"points\""), 2); /* in both panels */
+  assert_int_equal(count(svg, "class=\"events\""), 2);
+  int n_lines = 0;
+  for (const char *c = strstr(svg, "class=\"events\""); *c != '>'; ++c) n_lines += *c == 'M';
+  assert_int_equal(n_lines, 3);
+  free(svg);
+  assert_int_equal(yoke(f, "plot @/a.h5 box.x -x box.v --points -o @/a.svg"), 2);
+  assert_says(f->err, "over time only");
+  assert_int_equal(yoke(f, "run examples/pendulum.yaml -q -o @/b.h5"), 0);
+  assert_int_equal(yoke(f, "plot @/b.h5 --points -o @/b.svg"), 2);
+  assert_says(f->err, "no macro points");
+}
+
 /* 300 000 samples of a fast sine that is 7 high at one of them: the picture stays small and shows it. */
 static void long_curves_keep_their_peaks_and_stay_small(void **state) {
   fixture *f = *state;
@@ -108,6 +139,8 @@ static void mistakes_are_named(void **state) {
   assert_non_null(strstr(f->err, "there is no file"));
   assert_int_equal(yoke(f, "plot @/a.h5 upper.x -o @/a.bmp"), 2);
   assert_non_null(strstr(f->err, "neither .svg nor .html"));
+  assert_int_equal(yoke(f, "plot @/a.h5 upper.x -o @/a.png"), 2);
+  assert_says(f->err, "rsvg-convert FILE.svg -o FILE.png");
   assert_int_equal(yoke(f, "plot examples/pendulum.yaml"), 7);
 }
 
@@ -188,6 +221,7 @@ int main(void) {
       TEST(patterns_and_several_results_lie_over_each_other),
       TEST(a_quantity_may_be_the_abscissa),
       TEST(macro_steps_are_drawn),
+      TEST(macro_points_and_events_are_marked_on_wish),
       TEST(long_curves_keep_their_peaks_and_stay_small),
       TEST(a_terminal_shows_letters),
       TEST(mistakes_are_named),
