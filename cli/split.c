@@ -74,6 +74,27 @@ static void explain_trials(const findings *f) {
           plural(p->threads, "thread", "threads"), is_whole_faster(f) ? "; the model as a whole is faster" : "");
 }
 
+static int n_rigid_cuts(const findings *f) {
+  int n = 0;
+  for (int i = 0; i < f->facts.n_cuts; ++i) n += cut_at(f, i).is_rigid;
+  return n;
+}
+
+/* What it means to cut rigid joints. */
+static void explain_joints(const findings *f) {
+  const int n = n_rigid_cuts(f);
+  if (n == 0) return;
+  fprintf(
+      stderr,
+      "joints   %d rigid %s cut, since %d parts need it: coupled by formulation stabilized-index-2 with scheme "
+      "implicit, which a run chooses\n"
+      "         without settings; steps are as accurate as elsewhere, but take about ten times the right-hand sides "
+      "of the whole model\n"
+      "verdict  good for parts that must be apart (departments, suppliers), not for speed; fewer parts, or a joint "
+      "with `stiffness`, couple cheaper\n",
+      n, plural(n, "joint is", "joints are"), f->facts.n_parts);
+}
+
 static void explain(const findings *f) {
   const yoke_split_facts *p = &f->facts;
   explain_trials(f);
@@ -87,17 +108,23 @@ static void explain(const findings *f) {
   fprintf(stderr, "balance  largest cost is %.3g times the mean (cost: freedoms of the bodies)\n", p->balance);
   for (int i = 0; i < p->n_cuts && i < N_SHOWN; ++i) {
     const yoke_cut c = cut_at(f, i);
-    fprintf(stderr, "%-8s %s (%s) between %s and %s: stiffness %.4g, %.4g rad/s, mass ratio %.3g%s\n",
-            i == 0 ? "cuts" : "", c.name, c.kind, part_at(f, c.part[0]).name, part_at(f, c.part[1]).name, c.stiffness,
-            c.frequency, c.mass_ratio, c.is_loaded ? ", next to a load" : "");
+    fprintf(stderr, "%-8s %s (%s) between %s and %s: ", i == 0 ? "cuts" : "", c.name, c.kind,
+            part_at(f, c.part[0]).name, part_at(f, c.part[1]).name);
+    if (c.is_rigid)
+      fputs("rigid", stderr);
+    else
+      fprintf(stderr, "stiffness %.4g, %.4g rad/s", c.stiffness, c.frequency);
+    fprintf(stderr, ", mass ratio %.3g%s\n", c.mass_ratio, c.is_loaded ? ", next to a load" : "");
   }
   if (p->n_cuts > N_SHOWN) fprintf(stderr, "%-8s ... %d more\n", "", p->n_cuts - N_SHOWN);
+  explain_joints(f);
   if (p->n_cuts == 0) fputs("cuts     none: the parts do not touch each other\n", stderr);
   fprintf(stderr,
-          "why      of %d %s between %d %s that rigid joints do not hold together (%.3g .. %.3g rad/s): soft before "
+          "why      of %d %s between %d %s that %s do not hold together (%.3g .. %.3g rad/s): soft before "
           "stiff, equal masses on both sides, away from loads, at balanced cost\n",
           p->n_candidates, plural(p->n_candidates, "element", "elements"), p->n_groups,
-          plural(p->n_groups, "group", "groups"), p->frequency_range[0], p->frequency_range[1]);
+          plural(p->n_groups, "group", "groups"), n_rigid_cuts(f) > 0 ? "loads and laws" : "rigid joints",
+          p->frequency_range[0], p->frequency_range[1]);
 }
 
 static void print_json(const yoke_context *ctx, const findings *f, const char *path, yoke_status status) {
@@ -130,6 +157,7 @@ static void print_json(const yoke_context *ctx, const findings *f, const char *p
     json_number(&j, "frequency", c.frequency);
     json_number(&j, "mass_ratio", c.mass_ratio);
     json_truth(&j, "next_to_load", c.is_loaded);
+    json_truth(&j, "rigid", c.is_rigid);
     json_end(&j, '}');
   }
   json_end(&j, ']');

@@ -128,6 +128,7 @@ typedef struct yoke_cut {
   double      frequency;
   double      mass_ratio; /* heavier to lighter side, >= 1 */
   bool        is_loaded;  /* a load acts next to it */
+  bool        is_rigid;   /* a rigid joint: stiffness and frequency are 0; cut only where the parts asked for need it */
 } yoke_cut;
 
 typedef struct yoke_cut_part {

@@ -249,16 +249,18 @@ static yoke_status take_proposal(yoke_context *ctx, const yoke_proposal *from, y
                                               .stiffness  = cut->stiffness,
                                               .frequency  = cut->frequency,
                                               .mass_ratio = cut->mass_ratio,
-                                              .is_loaded  = cut->is_loaded};
+                                              .is_loaded  = cut->is_loaded,
+                                              .is_rigid   = cut->is_rigid};
   }
   return yoke_arena_check(&to->arena, ctx, "the proposal of a split");
 }
 
+/* Where the number of parts is free there is no need to cut rigid joints. */
 static yoke_status propose(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, int n_parts,
-                           yoke_split_proposal *p) {
+                           bool is_number_given, yoke_split_proposal *p) {
   yoke_assignment assignment = {0};
   yoke_proposal   proposal   = {0};
-  yoke_status     status     = yoke_partition_propose(ctx, model, n_parts, &assignment, &proposal);
+  yoke_status     status     = yoke_partition_propose(ctx, model, n_parts, is_number_given, &assignment, &proposal);
   if (status == YOKE_OK) status = take_proposal(ctx, &proposal, p);
   if (status == YOKE_OK) {
     name_parts(model, &assignment, p);
@@ -283,7 +285,7 @@ static yoke_status try_parts(const yoke_run_options *options, const yoke_model *
   yoke_context *quiet = NULL; /* what candidates say is of no use */
   *out                = yoke_allocate(1, sizeof **out);
   if (*out == NULL || yoke_context_create(&quiet) != YOKE_OK) return YOKE_E_MEMORY;
-  yoke_status status = propose(quiet, options, model, n, *out);
+  yoke_status status = propose(quiet, options, model, n, false, *out);
   yoke_model *parted = NULL;
   if (status == YOKE_OK)
     status =
@@ -303,7 +305,7 @@ static void note_trial(yoke_split_trial *trials, int *n, int n_parts, double tim
 static yoke_status can_cut(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model) {
   yoke_split_proposal *p = yoke_allocate(1, sizeof *p);
   if (p == NULL) return out_of_memory(ctx);
-  const yoke_status status = propose(ctx, options, model, 2, p);
+  const yoke_status status = propose(ctx, options, model, 2, false, p);
   yoke_split_proposal_destroy(&p);
   return status;
 }
@@ -362,7 +364,8 @@ yoke_status yoke_split_propose(yoke_context *ctx, const yoke_run_options *option
   const yoke_output_use output = {"the model with its split", own.out};
   yoke_status           status = yoke_run_load(ctx, &own, &model);
   if (status == YOKE_OK) status = yoke_output_check(ctx, model, 1, &output);
-  if (status == YOKE_OK) status = n_parts > 0 ? propose(ctx, &own, model, n_parts, p) : choose(ctx, &own, model, &p);
+  if (status == YOKE_OK)
+    status = n_parts > 0 ? propose(ctx, &own, model, n_parts, true, p) : choose(ctx, &own, model, &p);
   if (status == YOKE_OK && own.out != NULL) status = yoke_output_file_write_text(ctx, own.out, p->model);
   yoke_model_destroy(&model);
   if (status == YOKE_OK)

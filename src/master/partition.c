@@ -43,6 +43,7 @@ typedef struct body_graph {
   int          n_edges;
   edge        *edges;   /* [n_connections] merged */
   int         *part_of; /* [n_groups] */
+  bool         cuts_joints;
 } body_graph;
 
 static bool allocate_graph(const yoke_model *model, body_graph *g) {
@@ -120,7 +121,7 @@ static void find_edges(const yoke_model *model, body_graph *g, yoke_proposal *fa
     const yoke_connection *c = &model->connections[i];
     const yoke_frame      *f = &model->frames[c->frame[0]], *h = &model->frames[c->frame[1]];
     if (f->body < 0 || h->body < 0 || (g->group[f->body] >= 0 && g->group[f->body] == g->group[h->body])) continue;
-    if (yoke_connection_is_joint(c->kind) && !c->flexible) continue; /* of a chain within itself */
+    if (cut_is_rigid(c) && (!g->cuts_joints || f->body == h->body)) continue; /* of a chain within itself */
     cut_element *e = &g->elements[g->n_elements++];
     *e             = (cut_element){.connection = i,
                                    .body       = {f->body, h->body},
@@ -253,9 +254,10 @@ static yoke_status divide_groups(yoke_context *ctx, const yoke_model *model, bod
   if (g->n_groups < n_parts) {
     return yoke_fail(
         ctx, YOKE_E_USAGE,
-        "the model cannot be split into %d parts, it has only %d %s of bodies that are not held together by rigid "
-        "joints or loads; give a joint `stiffness` to make it flexible",
-        first + n_parts, first + g->n_groups, first + g->n_groups == 1 ? "group" : "groups");
+        "the model cannot be split into %d parts, it has only %d %s of bodies that are not held together by %s",
+        first + n_parts, first + g->n_groups, first + g->n_groups == 1 ? "group" : "groups",
+        g->cuts_joints ? "loads, events or laws"
+                       : "rigid joints or loads; give a joint `stiffness` to make it flexible");
   }
   int *cost = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *cost);
   int *size = yoke_arena_take(&g->arena, (size_t)n_parts, sizeof *size);
@@ -297,15 +299,30 @@ static yoke_status take_bodies(yoke_context *ctx, const yoke_model *model, const
   return YOKE_OK;
 }
 
-static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_graph *g, yoke_assignment *out,
-                           yoke_proposal *facts) {
-  int first = 0;
+static void join_all(const yoke_model *model, body_graph *g) {
   for (int k = 0; k < model->n_bodies; ++k) g->parent[k] = k;
-  cut_visit_bonds(model, join_bodies, g->parent);
+  cut_visit_bonds(model, g->cuts_joints, join_bodies, g->parent);
   for (int k = 0; k < model->n_bodies; ++k) { /* points of a flexible body stay together */
     const int number = model->bodies[k].flexible;
     if (number > 0) join_bodies(g->parent, k, 0, model->flexibles[number - 1].first_body, 0);
   }
+}
+
+/* Has the model fewer groups than parts are asked for? Chains may be cut into many. */
+static bool is_short_of_groups(const yoke_model *model, body_graph *g, int n_parts) {
+  int n = 0;
+  join_all(model, g);
+  for (int k = 0; k < model->n_bodies; ++k) {
+    if (model->bodies[k].kind == YOKE_BODY_CHAIN) return false;
+    n += root_of(g->parent, k) == k;
+  }
+  return n < n_parts;
+}
+
+static yoke_status propose(yoke_context *ctx, const yoke_model *model, body_graph *g, yoke_assignment *out,
+                           yoke_proposal *facts) {
+  int first = 0;
+  join_all(model, g);
   choose_chains(model, g, out->n_parts);
   for (int k = 0; k < model->n_bodies; ++k) {
     if (g->n_pieces[k] == 0) continue;
@@ -336,8 +353,8 @@ static bool leave_ports(const yoke_model *model, yoke_model *own, yoke_connectio
   return true;
 }
 
-static yoke_status propose_own(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                               yoke_proposal *facts) {
+static yoke_status propose_own(yoke_context *ctx, const yoke_model *model, int n_parts, bool may_cut_joints,
+                               yoke_assignment *out, yoke_proposal *facts) {
   if (model->n_bodies == 0) return yoke_fail(ctx, YOKE_E_USAGE, "the model has no bodies to split");
   body_graph g;
   facts->parts = yoke_allocate((size_t)n_parts, sizeof *facts->parts);
@@ -346,6 +363,7 @@ static yoke_status propose_own(yoke_context *ctx, const yoke_model *model, int n
   yoke_status status =
       allocate_graph(model, &g) && facts->parts && out->pieces && out->part_of ? YOKE_OK : fail_memory(ctx);
   if (facts->parts) facts->n_parts = n_parts;
+  if (status == YOKE_OK) g.cuts_joints = may_cut_joints && is_short_of_groups(model, &g, n_parts);
   if (status == YOKE_OK) status = propose(ctx, model, &g, out, facts);
   yoke_arena_free(&g.arena);
   double sum = 0.0, largest = 0.0;
@@ -357,15 +375,15 @@ static yoke_status propose_own(yoke_context *ctx, const yoke_model *model, int n
   return status;
 }
 
-yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                                   yoke_proposal *facts) {
+yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, bool may_cut_joints,
+                                   yoke_assignment *out, yoke_proposal *facts) {
   yoke_model       own;
   yoke_connection *connections;
   *out   = (yoke_assignment){.n_parts = n_parts};
   *facts = (yoke_proposal){0};
   if (!leave_ports(model, &own, &connections)) return fail_memory(ctx);
   out->n_bodies            = own.n_bodies;
-  const yoke_status status = propose_own(ctx, &own, n_parts, out, facts);
+  const yoke_status status = propose_own(ctx, &own, n_parts, may_cut_joints, out, facts);
   free(connections);
   return status;
 }

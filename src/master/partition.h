@@ -1,6 +1,7 @@
 /* Partition: which bodies, which masses of a chain, go together when a model is cut into n parts of like cost.
  *
- * Bodies that rigid joints, loads or events hold together are one group; groups are the vertices of a graph, weighted by their
+ * Bodies that rigid joints, loads or events hold together are one group; where that leaves too few, rigid joints may be cut as well, each
+ * as bad as ten of the stiffest elements; groups are the vertices of a graph, weighted by their
  * freedoms. Force elements and flexible joints are its edges. An edge is the heavier, the worse it is to cut it:
  *   w = (omega / omega_max) sqrt(m_heavy / m_light) (3 next to a load),  omega = max(sqrt(k / m_r), d / m_r),
  * with the reduced mass m_r = m1 m2 / (m1 + m2) (rotations: of the inertias). METIS finds parts of like weight with the least
@@ -35,6 +36,7 @@ typedef struct yoke_proposal_cut {
   double      frequency;  /* omega [rad/s] */
   double      mass_ratio; /* heavier to lighter side, >= 1 */
   bool        is_loaded;  /* a load acts next to it */
+  bool        is_rigid;   /* a rigid joint: stiffness and frequency are 0 */
 } yoke_proposal_cut;
 
 /* Where the model is cut and why. */
@@ -48,10 +50,10 @@ typedef struct yoke_proposal {
   int                 n_groups;
 } yoke_proposal;
 
-/* Gives both; release them in any case. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none). YOKE_E_USAGE: the model has
- * fewer groups than parts are asked for. */
-yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, yoke_assignment *out,
-                                   yoke_proposal *facts);
+/* Gives both; release them in any case. Where the model has fewer groups than parts are asked for, rigid joints are cut too if
+ * `may_cut_joints`. YOKE_E_UNSUPPORTED: this build has no METIS (chains need none). YOKE_E_USAGE: there are too few groups. */
+yoke_status yoke_partition_propose(yoke_context *ctx, const yoke_model *model, int n_parts, bool may_cut_joints,
+                                   yoke_assignment *out, yoke_proposal *facts);
 void        yoke_assignment_release(yoke_assignment *assignment);
 void        yoke_proposal_release(yoke_proposal *proposal);
 

@@ -47,7 +47,7 @@ static bool create_cutter(const yoke_model *model, int body, chain_cutter *c) {
     sum += dx * dx;
   }
   c->spread = chain->n > 1 ? sqrt(sum / (chain->n - 1)) : 0.0;
-  cut_visit_bonds(model, hold_masses, c);
+  cut_visit_bonds(model, false, hold_masses, c);
   for (int i = 1; i <= chain->n; ++i) c->held[i] += c->held[i - 1];
   for (int i = 0; i < chain->n_loads; ++i) c->is_loaded[chain->loads[i].mass] = true;
   for (int i = 0; i < model->n_loads; ++i) {

@@ -60,6 +60,8 @@ void cut_measure_connection(const yoke_model *model, const yoke_connection *c, c
   const double      m1 = body_mass(b[0], f[0]->mass), m2 = body_mass(b[1], f[1]->mass);
   const double      m = reduced(m1, m2), inertia = reduced(body_inertia(b[0]), body_inertia(b[1]));
   set_mass_ratio(e, m1, m2);
+  e->is_rigid = cut_is_rigid(c);
+  if (e->is_rigid) return;
   if (c->kind == YOKE_CONNECTION_SPRING_DAMPER || c->kind == YOKE_CONNECTION_TORSION_SPRING) {
     double k = 0.0, d = 0.0;
     yoke_law_force(&c->law, 0.0, 0.0, model->t_start, &k, &d);
@@ -71,7 +73,8 @@ void cut_measure_connection(const yoke_model *model, const yoke_connection *c, c
 }
 
 double cut_badness(const cut_element *e, double omega_max) {
-  const double omega = omega_max > 0.0 ? e->frequency / omega_max : 0.0;
+  static const double rigid = 10.0; /* what a cut joint costs more than the stiffest element (docs/defaults.md) */
+  const double        omega = e->is_rigid ? rigid : omega_max > 0.0 ? e->frequency / omega_max : 0.0;
   return omega * sqrt(e->mass_ratio) * (e->is_loaded ? 3.0 : 1.0);
 }
 
@@ -85,9 +88,11 @@ void cut_measure_element(const yoke_chain *chain, int i, double spread, cut_elem
 
 void cut_note(const cut_element *e, yoke_proposal *facts) {
   double    *range = facts->frequency_range;
-  const bool first = facts->n_candidates++ == 0;
-  range[0]         = first ? e->frequency : fmin(range[0], e->frequency);
-  range[1]         = first ? e->frequency : fmax(range[1], e->frequency);
+  const bool first = facts->n_candidates == 0;
+  if (e->is_rigid) return; /* the last resort, and of no frequency */
+  ++facts->n_candidates;
+  range[0] = first ? e->frequency : fmin(range[0], e->frequency);
+  range[1] = first ? e->frequency : fmax(range[1], e->frequency);
 }
 
 yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const char *kind, const int part[2],
@@ -105,7 +110,8 @@ yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const 
                                                .stiffness  = e->stiffness,
                                                .frequency  = e->frequency,
                                                .mass_ratio = e->mass_ratio,
-                                               .is_loaded  = e->is_loaded};
+                                               .is_loaded  = e->is_loaded,
+                                               .is_rigid   = e->is_rigid};
   return cut->name != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the proposal of a split");
 }
 
@@ -128,15 +134,20 @@ static void visit_expression(const yoke_model *model, const yoke_expression *x, 
   }
 }
 
-static bool is_rigid(const yoke_connection *c) {
+bool cut_is_rigid(const yoke_connection *c) {
   return yoke_connection_is_joint(c->kind) && !c->flexible;
 }
 
-void cut_visit_bonds(const yoke_model *model, cut_bond visit, void *user) {
+static bool is_of_chain(const yoke_model *model, const yoke_frame *frame) {
+  return frame->body >= 0 && model->bodies[frame->body].kind == YOKE_BODY_CHAIN;
+}
+
+void cut_visit_bonds(const yoke_model *model, bool cuts_joints, cut_bond visit, void *user) {
   for (int i = 0; i < model->n_connections; ++i) {
     const yoke_connection *c = &model->connections[i];
     const yoke_frame      *a = &model->frames[c->frame[0]], *b = &model->frames[c->frame[1]];
-    if ((is_rigid(c) || c->formula != NULL || c->kind == YOKE_CONNECTION_ROD_ELEMENT) && a->body >= 0 && b->body >= 0)
+    const bool is_bond = cut_is_rigid(c) && (!cuts_joints || is_of_chain(model, a) || is_of_chain(model, b));
+    if ((is_bond || c->formula != NULL || c->kind == YOKE_CONNECTION_ROD_ELEMENT) && a->body >= 0 && b->body >= 0)
       visit(user, a->body, a->mass, b->body, b->mass);
     int body = a->body >= 0 ? a->body : b->body, mass = a->body >= 0 ? a->mass : b->mass;
     visit_expression(model, c->formula, &body, &mass, visit, user);

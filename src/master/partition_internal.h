@@ -9,7 +9,7 @@ typedef struct cut_element {
   int    body[2];
   int    mass[2]; /* chains; else 0 */
   double stiffness, frequency, mass_ratio;
-  bool   is_loaded;
+  bool   is_loaded, is_rigid; /* a rigid joint has no stiffness and no frequency */
 } cut_element;
 
 void   cut_measure_connection(const yoke_model *model, const yoke_connection *c, cut_element *e);
@@ -18,9 +18,11 @@ void   cut_measure_element(const yoke_chain *chain, int i, double spread, cut_el
 /* How bad a cut is, from 0; omega_max is the largest frequency of all elements. */
 double cut_badness(const cut_element *e, double omega_max);
 
-/* Every pair of (body, mass) that must stay together: by a rigid joint, or because one load or event reads both. */
+/* Every pair of (body, mass) that must stay together: by a rigid joint, or because one load or event reads both. With `cuts_joints` rigid
+ * joints bind only masses of chains. */
 typedef void (*cut_bond)(void *user, int body_a, int mass_a, int body_b, int mass_b);
-void cut_visit_bonds(const yoke_model *model, cut_bond visit, void *user);
+void cut_visit_bonds(const yoke_model *model, bool cuts_joints, cut_bond visit, void *user);
+bool cut_is_rigid(const yoke_connection *c);
 bool cut_is_strong(const yoke_load *load);
 
 /* Writes down a cut; takes `name`. */

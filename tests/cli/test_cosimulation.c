@@ -427,8 +427,22 @@ static void proposed_split_cuts_no_rigid_joint_and_runs(void **state) {
   assert_null(strstr(text, "other"));
   free(text);
   assert_int_equal(yoke(f, "compare @/new.yaml --tol 1e-3"), 0);
-  assert_int_equal(yoke(f, "split @/row.yaml -n 4"), 2);
-  assert_says(f->err, "3 groups");
+  assert_int_equal(yoke(f, "split @/row.yaml -n 7"), 2);
+  assert_says(f->err, "6 groups");
+}
+
+/* Three pairs of bars with rigid hinges: four parts cut one of them, and the run that has no settings is right. */
+static void proposed_split_cuts_rigid_joints_where_it_must(void **state) {
+  fixture *f = *state;
+  write_row(f);
+  assert_int_equal(yoke(f, "split @/row.yaml -n 4 -o @/new.yaml --set 'cosimulation={}'"), 0);
+  assert_says(f->err, "(atpoint) between part");
+  assert_says(f->err, ": rigid, mass ratio 1\n");
+  assert_says(f->err,
+              "joints   1 rigid joint is cut, since 4 parts need it: coupled by formulation stabilized-index-2");
+  assert_says(f->err, "verdict  good for parts that must be apart");
+  assert_int_equal(yoke(f, "compare @/new.yaml --tol 1e-3"), 0);
+  assert_int_equal(yoke(f, "split examples/n-four-bar.yaml -n 2 -q"), 0);
 }
 
 static void proposed_split_cuts_the_softer_element(void **state) {
@@ -535,6 +549,7 @@ int main(void) {
 #endif
 #ifdef YOKE_WITH_METIS
       TEST(proposed_split_cuts_no_rigid_joint_and_runs),
+      TEST(proposed_split_cuts_rigid_joints_where_it_must),
       TEST(proposed_split_cuts_the_softer_element),
 #else
       TEST(split_of_bodies_is_refused_by_a_build_without_metis),
