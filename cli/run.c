@@ -219,6 +219,18 @@ static void print_split(FILE *file, const yoke_run_summary *s) {
   print_accuracy(file, s);
 }
 
+/* "leak         -1.2 J, up to 3.4 J, 0.2 % of the energy that moves; coupling 'spring' -1.1 J; corrected by -5.6 J" */
+static void print_leak(FILE *file, const yoke_run_summary *s) {
+  if (!s->has_leak) return;
+  fprintf(file, "leak         %.3g J, up to %.3g J, %.2g %% of the energy that moves", s->leak, s->leak_largest,
+          100.0 * s->leak_share);
+  if (s->coupling_energies && s->leak_worst >= 0)
+    fprintf(file, "; coupling '%s' %.3g J", s->coupling_energies[s->leak_worst].name,
+            s->coupling_energies[s->leak_worst].leak);
+  if (s->leak_corrected != 0.0) fprintf(file, "; corrections did %.3g J", s->leak_corrected);
+  fputc('\n', file);
+}
+
 /* Number k of those that computed longest. */
 static int nth_longest(const yoke_run_summary *s, int k) {
   for (int i = 0; i < s->n_subsystems; ++i) {
@@ -312,6 +324,7 @@ static void print_summary(FILE *file, const yoke_run_summary *s) {
               : "energy       drift unknown\n",
           file);
   }
+  print_leak(file, s);
   if (s->n_constraints > 0) fprintf(file, "constraints  residual %.3g\n", s->constraint_residual);
   print_times(file, s);
   print_projection(file, s);
@@ -390,6 +403,32 @@ static void json_accuracy(json *j, const yoke_run_summary *s) {
   json_whole(j, "monitor_integrations", s->monitor_integrations);
 }
 
+static void json_energies(json *j, const char *key, int n, const yoke_energy_share *list, bool is_coupling) {
+  json_begin(j, key, '{');
+  for (int i = 0; list && i < n; ++i) {
+    const yoke_energy_share *e = &list[i];
+    json_begin(j, e->name, '{');
+    json_number(j, "energy", e->energy);
+    json_number(j, "dissipated", e->dissipated);
+    if (!is_coupling) json_number(j, "external", e->external);
+    json_number(j, is_coupling ? "work_1" : "work", e->work[0]);
+    if (is_coupling) json_number(j, "work_2", e->work[1]);
+    json_number(j, "leak", e->leak);
+    if (is_coupling) json_number(j, "corrected", e->corrected);
+    json_end(j, '}');
+  }
+  json_end(j, '}');
+}
+
+static void json_leak(json *j, const yoke_run_summary *s) {
+  json_number(j, "leak", s->has_leak ? s->leak : (double)NAN);
+  json_number(j, "leak_largest", s->has_leak ? s->leak_largest : (double)NAN);
+  json_number(j, "leak_share", s->has_leak ? s->leak_share : (double)NAN);
+  json_number(j, "leak_corrected", s->has_leak ? s->leak_corrected : (double)NAN);
+  json_energies(j, "subsystem_energies", s->n_subsystems, s->subsystem_energies, false);
+  json_energies(j, "coupling_energies", s->n_couplings, s->coupling_energies, true);
+}
+
 /* The same members for every run; without a split one subsystem, no coupling, and null. */
 static void json_split(json *j, const yoke_run_summary *s) {
   json_truth(j, "split", s->is_split);
@@ -416,6 +455,7 @@ static void json_split(json *j, const yoke_run_summary *s) {
   json_number(j, "residual", s->is_split ? s->residual : (double)NAN);
   json_residuals(j, s);
   json_accuracy(j, s);
+  json_leak(j, s);
 }
 
 static void json_verification(json *j, const verification *v) {

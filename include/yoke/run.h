@@ -73,6 +73,17 @@ typedef struct yoke_error_share {
   double error; /* 0.01: one percent of the spread */
 } yoke_error_share;
 
+/* Energy account of a subsystem or a coupling [J], since the start but for `energy` (docs/methods/energy.md). */
+typedef struct yoke_energy_share {
+  char  *name;
+  double energy;     /* stored; of a coupling in the element that it holds */
+  double dissipated; /* lost */
+  double external;   /* work of loads and motions; of a coupling 0 */
+  double work[2];    /* subsystem: [0] in through its ports; coupling: out to the subsystem of each side */
+  double leak;       /* what none of this explains */
+  double corrected;  /* work of the correction of a coupling */
+} yoke_energy_share;
+
 /* Where the time of a run went [s] (docs/parallel.md), on ranks that of this one. The members add up to threads * wall_time. */
 typedef struct yoke_time_shares {
   double solver;   /* integrations of subsystems */
@@ -96,7 +107,7 @@ typedef struct yoke_projected_time {
   double time;    /* of all steps and samples [s] */
 } yoke_projected_time;
 
-/* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors and times are given: yoke_run_summary_release. */
+/* Filled by a run. `name`, `out`, `csv`, `print_values` and the lists of errors, energies and times are given: yoke_run_summary_release. */
 typedef struct yoke_run_summary {
   size_t           size;
   char            *name;      /* of the model; NULL when it could not be read */
@@ -164,6 +175,14 @@ typedef struct yoke_run_summary {
   bool                  is_static;
   int                   rest_steps, load_steps; /* that the search took */
   double rest_acceleration; /* the largest that is left; of rotations times the size of the model [m/s^2] */
+  /* Energy account of a split run (cosimulation.energy): */
+  bool   has_leak;
+  double leak, leak_largest; /* total at the end, and the largest |leak| of the run [J] */
+  double leak_share;         /* leak_largest in units of the energy that moves: largest kinetic + swing of potential */
+  double leak_corrected;     /* work of all corrections [J] */
+  int    leak_worst;         /* the coupling with the largest |leak|; -1: none */
+  yoke_energy_share *subsystem_energies; /* [n_subsystems]; NULL: not known */
+  yoke_energy_share *coupling_energies;  /* [n_couplings]; NULL: not known */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

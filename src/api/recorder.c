@@ -306,6 +306,7 @@ yoke_status yoke_recorder_macro(yoke_recorder *r, yoke_context *ctx, double t, d
       .converged    = statistics->converged,
       .error        = yoke_system_choice(r->run->system) ? statistics->error : (double)NAN,
       .local_error  = statistics->local_error,
+      .leak         = statistics->leak,
       .reduced_by   = (int)statistics->reduced_by,
       .is_forced    = statistics->is_forced,
       .channels     = r->channels,

@@ -1,4 +1,5 @@
 #include "api/accuracy.h"
+#include "api/energies.h"
 #include "api/simulation.h"
 #include "api/step_report.h"
 #include "api/times.h"
@@ -223,10 +224,14 @@ static yoke_status look_back(yoke_context *ctx, yoke_simulation *s, const yoke_p
                              yoke_status status, yoke_run_summary *summary) {
   yoke_passive_energy after;
   yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+  if (known == YOKE_OK) known = yoke_energies_take(ctx, &s->run, summary);
   if (known == YOKE_OK) known = yoke_accuracy_energy(ctx, s->model, &s->run, &after);
   if (known != YOKE_OK) return status == YOKE_OK ? known : status;
   yoke_accuracy_gain(before, &after, summary);
-  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) yoke_accuracy_judge(ctx, &s->run, summary);
+  if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
+    yoke_accuracy_judge(ctx, &s->run, summary);
+    yoke_energies_judge(ctx, summary);
+  }
   return status;
 }
 
@@ -358,9 +363,14 @@ static bool has_errors(const yoke_run_summary *summary) {
   return summary->size >= offsetof(yoke_run_summary, coupling_errors) + sizeof summary->coupling_errors;
 }
 
+static bool has_energies(const yoke_run_summary *summary) {
+  return summary->size >= offsetof(yoke_run_summary, coupling_energies) + sizeof summary->coupling_energies;
+}
+
 void yoke_run_summary_give(yoke_run_summary *summary, yoke_run_summary *filled) {
   if (!has_errors(summary)) yoke_accuracy_release(filled);
   if (!has_times(summary)) yoke_times_release(filled);
+  if (!has_energies(summary)) yoke_energies_release(filled);
   yoke_sized_give(summary, filled, sizeof *filled);
 }
 
@@ -440,6 +450,7 @@ void yoke_run_summary_release(yoke_run_summary *summary) {
   free(summary->print_values);
   if (has_errors(summary)) yoke_accuracy_release(summary);
   if (has_times(summary)) yoke_times_release(summary);
+  if (has_energies(summary)) yoke_energies_release(summary);
   summary->name = summary->out = summary->csv = NULL;
   summary->print_values                       = NULL;
   summary->n_print                            = 0;

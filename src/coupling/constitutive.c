@@ -961,16 +961,21 @@ static void row_forces(const constitutive *self, const yoke_pose poses[2], int s
   memcpy(F, b, (size_t)n * sizeof *F);
 }
 
-/* A displacement side holds the element: the law with its own motion and the copies that it got. */
-static void law_with_copies(const constitutive *self, int side, double t, const double *u, motion *m, double *F) {
-  yoke_pose poses[2];
-  double    deflection[6];
+/* The motion of the other side as a displacement side got it. */
+static void take_copies(const constitutive *self, int side, const double *u, motion *m) {
   for (int i = 0; i < self->n; ++i) {
     const meaning *means = &self->means[i];
     if (means->side == side) continue;
     if (means->what == ROLE_COPY_P) m->p[means->side][means->component] = u[i];
     if (means->what == ROLE_COPY_V) m->v[means->side][means->component] = u[i];
   }
+}
+
+/* A displacement side holds the element: the law with its own motion and the copies that it got. */
+static void law_with_copies(const constitutive *self, int side, double t, const double *u, motion *m, double *F) {
+  yoke_pose poses[2];
+  double    deflection[6];
+  take_copies(self, side, u, m);
   set_poses(self, m, poses);
   yoke_force_element_output(m->element, poses, t, F, deflection);
 }
@@ -1018,8 +1023,55 @@ static void constitutive_energy(const void *object, double t, const double *cons
   yoke_arena_release(scratch, mark);
 }
 
-static const yoke_shown_form shown_form = {
-    .n_rows = constitutive_n_shown, .values = constitutive_shown, .energy = constitutive_energy};
+/* Power of the channels that a force side feels. */
+static double applied_power(const constitutive *self, int side, const double *u, const double *y) {
+  const double *v   = y + at_v(self, side);
+  double        sum = 0.0;
+  for (int i = 0; i < self->n; ++i) {
+    if (self->means[i].what == ROLE_WRENCH && self->channel[i].enters[side] != YOKE_ENTRY_NONE)
+      sum += self->channel[i].sign[side] * u[i] * v[self->channel[i].component];
+  }
+  return sum;
+}
+
+/* Power of the element that a displacement side holds, on this side, and the poses that it has there. */
+static double held_power(const constitutive *self, int side, double t, const double *u, motion *m, yoke_pose poses[2]) {
+  double f[12] = {0.0}, V[6], sum = 0.0;
+  take_copies(self, side, u, m);
+  set_poses(self, m, poses);
+  yoke_force_element_apply(m->element, poses, t, f);
+  yoke_shape_spread(self->shape[side], m->v[side], V);
+  for (int k = 0; k < 6; ++k) sum += f[6 * side + k] * V[k];
+  return sum;
+}
+
+static void constitutive_power(const void *object, double t, const double *u, const double *const y[2],
+                               yoke_wire_power *out, yoke_arena *scratch) {
+  const constitutive *self     = object;
+  int                 n_holder = 0;
+  yoke_pose           poses[2];
+  *out = (yoke_wire_power){0};
+  for (int side = 0; side < 2; ++side) {
+    const size_t mark = yoke_arena_mark(scratch);
+    motion       m;
+    if (is_force_driven(self->decomposition, side)) {
+      out->in[side] = applied_power(self, side, u, y[side]);
+      continue;
+    }
+    ++n_holder;
+    out->in[side] = take_motion(self, y, scratch, &m) ? held_power(self, side, t, u, &m, poses) : (double)NAN;
+    yoke_arena_release(scratch, mark);
+  }
+  if (n_holder == 1)
+    yoke_force_element_energy(self->element, poses, t, &out->stored, &out->lost); /* it reads no further numbers */
+  else
+    constitutive_energy(object, t, y, &out->stored, &out->lost, scratch);
+}
+
+static const yoke_shown_form shown_form = {.n_rows = constitutive_n_shown,
+                                           .values = constitutive_shown,
+                                           .energy = constitutive_energy,
+                                           .power  = constitutive_power};
 
 static const char *constitutive_steadier(const void *object) {
   const constitutive *self = object;

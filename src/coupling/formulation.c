@@ -70,6 +70,20 @@ static const yoke_setting rows[] = {
      .type = YOKE_SETTING_BOOLEAN,
      .help = "force elements with one displacement side: the force comes out of the subsystem that holds the element",
      YOKE_SETTING_AT(yoke_coupling_settings, feedthrough)},
+    {.key       = "energy",
+     .type      = YOKE_SETTING_WORD,
+     .words     = {"monitor", "correct", "guard", "passivity"},
+     .standard  = {YOKE_ENERGY_OPEN},
+     .otherwise = "cosimulation.energy",
+     .help      = "what is done about energy that the coupling brings out of nothing",
+     YOKE_SETTING_AT(yoke_coupling_settings, energy)},
+    {.key       = "energy_cap",
+     .type      = YOKE_SETTING_POSITIVE,
+     .otherwise = "cosimulation.energy_cap",
+     .with      = "energy",
+     .of        = "correct guard passivity",
+     .help      = "largest correcting force in units of the coupling force",
+     YOKE_SETTING_AT(yoke_coupling_settings, energy_cap)},
 };
 
 const yoke_setting_table yoke_coupling_rows = {.path = YOKE_COUPLING_PATH, YOKE_SETTING_ROWS(rows)};

@@ -31,6 +31,19 @@ typedef enum yoke_decomposition {
 
 typedef enum yoke_extension { YOKE_EXTENSION_NONE, YOKE_EXTENSION_D, YOKE_EXTENSION_I } yoke_extension;
 
+/* What is done about energy that a coupling brings out of nothing (energy/correction.h). */
+typedef enum yoke_energy_rule {
+  YOKE_ENERGY_OPEN = -1, /* not given: it is accounted for where the run does so */
+  YOKE_ENERGY_MONITOR,
+  YOKE_ENERGY_CORRECT,
+  YOKE_ENERGY_GUARD,
+  YOKE_ENERGY_PASSIVITY
+} yoke_energy_rule;
+
+static inline bool yoke_energy_acts(yoke_energy_rule rule) {
+  return rule > YOKE_ENERGY_MONITOR;
+}
+
 /* Kinematic coupling: how the constraint force is found, how velocities continue, what outputs are evaluated with. */
 typedef enum yoke_kinematic_force { YOKE_FORCE_EXACT, YOKE_FORCE_REDUCED, YOKE_FORCE_APPROXIMATE } yoke_kinematic_force;
 typedef enum yoke_kinematic_motion { YOKE_MOTION_SAME, YOKE_MOTION_DERIVATIVE } yoke_kinematic_motion;
@@ -50,6 +63,8 @@ typedef struct yoke_coupling_settings {
   yoke_decomposition decomposition;
   yoke_extension     extension;
   bool               feedthrough; /* force/displacement: the law is evaluated with the copies, inside the subsystem */
+  yoke_energy_rule   energy;
+  double             energy_cap; /* largest correction in units of the coupling force; 0: not given */
   /* of the run, for judgements before it and for own settings that follow them: */
   double             step;                   /* macro step [s]; 0: not known */
   double             length, time;           /* sizes of the model [m, s]; 0: not known */
@@ -267,6 +282,13 @@ typedef struct yoke_instant_form {
       for_estimates; /* multipliers of the error estimate come from it, where no side is displaced; else from `update` */
 } yoke_instant_form;
 
+/* What a coupling does at one instant: powers and the energy of its element, as its holder has them. */
+typedef struct yoke_wire_power {
+  double in[2];  /* into the subsystem of each side, through its port [W] */
+  double stored; /* in the element [J] */
+  double lost;   /* in the element [W] */
+} yoke_wire_power;
+
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
 typedef struct yoke_shown_form {
   int (*n_rows)(const void *self);
@@ -278,6 +300,11 @@ typedef struct yoke_shown_form {
   /* Stored energy [J] and lost power [W] of the element, with the true motions of the ports. NULL: none (joints). */
   void (*energy)(const void *self, double t, const double *const y[2], double *stored, double *power_lost,
                  yoke_arena *scratch);
+  /* Powers at t for the applied values u and the motions y of the ports: a force side gets u times its own velocity, a displacement side what
+   * the element that it holds, or its reaction, does on it. An element that one side holds is that between this side and the copies in u;
+   * one that no side or both hold, that of the true motions. NULL: what goes through its ports is not told. */
+  void (*power)(const void *self, double t, const double *u, const double *const y[2], yoke_wire_power *out,
+                yoke_arena *scratch);
 } yoke_shown_form;
 
 /* Halos. Behind every accepted step copies of bodies get the motion of their originals, and what the nearest are off by before is the error of the

@@ -130,6 +130,7 @@ typedef struct yoke_step_statistics {
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
   /* monitor: largest estimated error of positions and velocities in units of their spread so far; NaN: not known */
   double         local_error;
+  double         leak; /* energy that the step brought out of nothing [J]; NaN: not accounted for */
 } yoke_step_statistics;
 
 /* The work of another trial of the same step is counted too. */
@@ -199,10 +200,11 @@ void        yoke_graph_keep_ledger(yoke_graph *graph, yoke_ledger *ledger);
 yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner, yoke_context *ctx);
 
 /* Inputs from outside: `values` [n_values] that are constant over a step and may be set between steps, as right limits. Each enters any number of
- * inputs of subsystems, which no channel enters. Once, between create and start. The values are part of the block. */
+ * inputs of subsystems, which no channel enters, or is added to what channels bring. Once, between create and start. The values are part of the block. */
 typedef struct yoke_held_entry {
-  int number; /* of the value */
-  int subsystem, input;
+  int  number; /* of the value */
+  int  subsystem, input;
+  bool adds; /* it comes to what channels bring there */
 } yoke_held_entry;
 yoke_status   yoke_graph_hold(yoke_graph *graph, int n_values, const double *values, int n_entries,
                               const yoke_held_entry *entries, yoke_context *ctx);
@@ -250,6 +252,9 @@ int           yoke_graph_n_observed(const yoke_graph *graph, const double **time
 const double *yoke_graph_observed(const yoke_graph *graph, int subsystem); /* [n_observed, its handles] */
 const double *yoke_graph_observed_channels(const yoke_graph *graph,
                                            int wire); /* [n_observed, n_channels] left limits of what was applied */
+/* From now on the values of all channels at n local times 0 < s <= 1 of every accepted step are kept, left limits. Before the start. */
+yoke_status   yoke_graph_sample(yoke_graph *graph, int n, const double *s, yoke_context *ctx);
+const double *yoke_graph_sampled(const yoke_graph *graph, int wire); /* [n, n_channels] of the last accepted step */
 /* Values of the accepted state at t: T_N, or inside the last micro step of a subsystem without wires. The inputs are those that the last
  * step applied at its end (left), or the values of the history (right). */
 yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, double t, yoke_side side, int n, const int64_t *handles,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* An input takes one value, and no channel beside it. */
+/* An input takes one value, and no channel beside it but where it adds. */
 static yoke_status check_entry(const yoke_graph *g, int n_values, const yoke_held_entry *entry, yoke_context *ctx) {
   const bool is_there = entry->number >= 0 && entry->number < n_values && entry->subsystem >= 0 &&
                         entry->subsystem < g->n_subsystems && entry->input >= 0 &&
@@ -12,9 +12,9 @@ static yoke_status check_entry(const yoke_graph *g, int n_values, const yoke_hel
     return yoke_fail(ctx, YOKE_E_INTERNAL,
                      "value %d from outside enters input %d of subsystem %d, which does not exist", entry->number,
                      entry->input, entry->subsystem);
-  const graph_subsystem *s = &g->subsystems[entry->subsystem];
-  if (s->feed_at[entry->input] == s->feed_at[entry->input + 1] && (s->held == NULL || s->held[entry->input] < 0))
-    return YOKE_OK;
+  const graph_subsystem *s      = &g->subsystems[entry->subsystem];
+  const bool             is_fed = s->feed_at[entry->input] != s->feed_at[entry->input + 1];
+  if ((entry->adds || !is_fed) && (s->held == NULL || s->held[entry->input] < 0)) return YOKE_OK;
   return yoke_fail(ctx, YOKE_E_INTERNAL, "value %d from outside enters input %d of subsystem '%s', which is taken",
                    entry->number, entry->input, s->subsystem->name);
 }

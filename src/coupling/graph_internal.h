@@ -131,6 +131,13 @@ typedef struct graph_observation {
   int     n_observed;      /* as many, once it is accepted */
 } graph_observation;
 
+/* Channel values inside of every step. */
+typedef struct graph_samples {
+  int     n;
+  double *s;      /* [n] local times */
+  double *values; /* wire by wire [n, n_channels] */
+} graph_samples;
+
 typedef struct graph_observed {
   yoke_graph_handles handles; /* of a subsystem */
   double            *values;  /* [n_inside, handles or channels] */
@@ -309,6 +316,7 @@ struct yoke_graph {
   bool reads_past_outputs;            /* somebody continues them; else past_y is not kept up */
 
   graph_observation observation;
+  graph_samples     samples;
 
   /* present step */
   bool           is_stepping; /* a trial was begun, and neither accepted nor forgotten: w belongs to t_next */
@@ -541,6 +549,8 @@ double graph_channel_at(const yoke_graph *graph, const graph_channel *channel, d
 void graph_observe_prepare(yoke_graph *graph);
 void graph_observe_request(const yoke_graph *graph, const graph_subsystem *subsystem, yoke_step_request *request);
 void graph_observe_accept(yoke_graph *graph);
+/* Values of a wire's channels at those times of yoke_graph_sample that lie in (from, to]. */
+void graph_sample_channels(const yoke_graph *graph, const graph_wire *wire, double from, double to);
 void graph_observe_free(yoke_graph *graph);
 
 /* A factor or none as bytes (graph_pack.c). */

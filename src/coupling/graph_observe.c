@@ -57,8 +57,34 @@ void graph_observe_request(const yoke_graph *g, const graph_subsystem *s, yoke_s
   request->values    = s->observed.values;
 }
 
+yoke_status yoke_graph_sample(yoke_graph *g, int n, const double *s, yoke_context *ctx) {
+  graph_samples *x = &g->samples;
+  x->s             = yoke_arena_take(&g->arena, (size_t)n, sizeof *x->s);
+  x->values        = yoke_arena_take(&g->arena, (size_t)n * (size_t)g->n_channels + 1, sizeof *x->values);
+  YOKE_TRY(yoke_arena_check(&g->arena, ctx, "channel values at %d times of a step", n));
+  memcpy(x->s, s, (size_t)n * sizeof *s);
+  x->n = n;
+  return YOKE_OK;
+}
+
+const double *yoke_graph_sampled(const yoke_graph *g, int wire) {
+  return g->samples.values + (ptrdiff_t)g->samples.n * g->wires[wire].first;
+}
+
+void graph_sample_channels(const yoke_graph *g, const graph_wire *wire, double from, double to) {
+  const graph_samples *x = &g->samples;
+  for (int i = 0; i < x->n; ++i) {
+    if (x->s[i] <= from || x->s[i] > to) continue;
+    double *values = x->values + (ptrdiff_t)x->n * wire->first + (ptrdiff_t)i * wire->n_channels;
+    for (int k = 0; k < wire->n_channels; ++k) values[k] = graph_channel_at(g, &g->channels[wire->first + k], x->s[i]);
+  }
+}
+
 void graph_observe_accept(yoke_graph *g) {
   graph_observation *o = &g->observation;
+  for (int w = 0; w < g->n_wires && g->samples.n > 0; ++w) {
+    if (g->wires[w].rate <= 1) graph_sample_channels(g, &g->wires[w], 0.0, 1.0); /* else in the trial */
+  }
   for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {
     const graph_wire *wire = &g->wires[w];
     if (wire->rate > 1) continue; /* in the trial: multirate.c */

@@ -108,6 +108,20 @@ void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shap
   }
 }
 
+void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
+                      double *const force[2], double power[2]) {
+  yoke_joint_frames x;
+  yoke_joint_frames_set(joint, shape, y, &x);
+  power[0] = power[1] = 0.0;
+  for (int i = 0; i < joint->n; ++i) {
+    double grad[12];
+    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
+    for (int s = 0; s < 2; ++s) {
+      for (int k = 6 * s; k < 6 * s + 6; ++k) power[s] += force[s][joint->own[i]] * grad[k] * x.V[k];
+    }
+  }
+}
+
 /* With the Hessian H of the row (d grad = H dx): s_x = grad, s'_x = V H, s''_x = A H + gamma_x.
  * The gradient of gamma keeps w fixed in the bodies; fixed in space: gamma_x phi - gamma_w (phi x w). */
 void yoke_row_level_slopes(const yoke_row *row, const yoke_joint_frames *f,

@@ -54,6 +54,10 @@ typedef struct yoke_reset_rows {
 void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shape *const shape[2],
                            const double *const y[2], yoke_reset_rows *out);
 
+/* Power [W] of the multipliers that each side feels, in the joint's own order: force . L v. */
+void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
+                      double *const force[2], double power[2]);
+
 /* Derivatives of one level of one row by the tangents of the frames (at fixed V and A in inertial axes), V and A. */
 typedef struct yoke_level_slopes {
   double x[12], V[12], A[12];

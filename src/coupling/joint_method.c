@@ -167,4 +167,13 @@ static void shown(const void *object, double t, const double *u, const double *c
   yoke_constraint_shown(&self->constraint, u, y, force, g);
 }
 
-const yoke_shown_form yoke_joint_method_shown = {.n_rows = n_shown, .values = shown};
+static void power(const void *object, double t, const double *u, const double *const y[2], yoke_wire_power *out,
+                  yoke_arena *scratch) {
+  const joint_coupling *self = object;
+  double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
+  *out = (yoke_wire_power){0};
+  shown(object, t, u, y, felt, g, scratch);
+  yoke_joint_power(self->constraint.joint, self->constraint.shape, y, felt, out->in);
+}
+
+const yoke_shown_form yoke_joint_method_shown = {.n_rows = n_shown, .values = shown, .power = power};

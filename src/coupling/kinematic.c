@@ -603,7 +603,17 @@ static void kinematic_shown(const void *data, double t, const double *u, const d
   }
 }
 
-static const yoke_shown_form shown_form = {.n_rows = kinematic_n_shown, .values = kinematic_shown};
+static void kinematic_power(const void *data, double t, const double *u, const double *const y[2], yoke_wire_power *out,
+                            yoke_arena *scratch) {
+  const kinematic *self = data;
+  double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
+  *out = (yoke_wire_power){0};
+  kinematic_shown(data, t, u, y, felt, g, scratch);
+  yoke_joint_power(self->joint, self->shape, y, felt, out->in);
+}
+
+static const yoke_shown_form shown_form = {
+    .n_rows = kinematic_n_shown, .values = kinematic_shown, .power = kinematic_power};
 
 /* ---- guidance ---- */
 

@@ -336,6 +336,8 @@ yoke_status graph_pass_multirate(yoke_graph *g, yoke_step_statistics *statistics
       if (!is_due(m, wire->rate, point)) continue;
       set_curves(g, wire, point);
       observe(g, wire, point);
+      graph_sample_channels(g, wire, (double)point / (double)m->n_points,
+                            (double)(point + m->n_points / wire->rate) / (double)m->n_points);
     }
     if (status == YOKE_OK) status = graph_pass_stretches(g, point, statistics, ctx);
   }

@@ -117,7 +117,9 @@ model_quantity model_find_quantity(reader *r, const scope *s, const char *name, 
   const int foreign = model_find(s, &r->foreign_names, object);
   if (foreign >= 0) return find_of_foreign(r->model, foreign, word, out);
   const int connection = model_find(s, &r->connection_names, object);
-  return connection >= 0 ? find_of_joint(r->model, connection, word, out) : QUANTITY_NONE;
+  if (connection >= 0) return find_of_joint(r->model, connection, word, out);
+  const bool is_account = strncmp(object, "subsystem.", 10) == 0 && is_listed(YOKE_OF_SUBSYSTEM, word);
+  return is_account ? QUANTITY_SHOWN : QUANTITY_NONE;
 }
 
 /* ---- lists of the model ---- */

@@ -76,6 +76,7 @@ enum {
   MACRO_CONVERGED,
   MACRO_ERROR,
   MACRO_LOCAL_ERROR,
+  MACRO_LEAK,
   MACRO_FORCED,
   MACRO_REDUCED_BY,
   MACRO_REJECTED, /* by error, and the other reasons behind it */
@@ -116,6 +117,7 @@ static const track_def macro_tracks[N_MACRO] = {
     [MACRO_CONVERGED]    = {"converged", "", true},
     [MACRO_ERROR]        = {"error", "", false},
     [MACRO_LOCAL_ERROR]  = {"local_error", "", false},
+    [MACRO_LEAK]         = {"leak", "J", false},
     [MACRO_FORCED]       = {"forced", "", true},
     [MACRO_REDUCED_BY]   = {"reduced_by", "", true},
     [MACRO_REJECTED]     = {"rejected_error", "", true},
@@ -581,6 +583,7 @@ yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *c
       [MACRO_CONVERGED]    = row->converged ? 1.0 : 0.0,
       [MACRO_ERROR]        = row->error,
       [MACRO_LOCAL_ERROR]  = row->local_error,
+      [MACRO_LEAK]         = row->leak,
       [MACRO_FORCED]       = row->is_forced ? 1.0 : 0.0,
       [MACRO_REDUCED_BY]   = (double)row->reduced_by,
       [MACRO_REJECTED]     = (double)row->rejected[0],

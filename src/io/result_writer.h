@@ -14,6 +14,7 @@
  *     matrices [k]: of the corrector, made in this step; kept [k]: it began with that of an earlier one; rate [k]: at which corrections
  *     converged, NaN: not known
  *     local_error [k]: largest estimated error of the step in units of the spread of the motion so far, NaN: not known
+ *     leak [k]: energy that the step brought out of nothing, NaN: not accounted for
  *     error [k]: estimated local error, 1 is the tolerance, NaN without control; forced [k]: accepted with a larger one;
  *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
@@ -67,6 +68,7 @@ typedef struct yoke_macro_row {
   bool          converged;
   double        error;                                   /* NaN: none */
   double        local_error;                             /* of the monitor; NaN: not known */
+  double        leak;                                    /* [J]; NaN: not known */
   int           rejected[YOKE_N_REJECTIONS], reduced_by; /* by reason (step_tally.h) */
   bool          is_forced;
   const double *channels; /* [n_channels] */

@@ -118,7 +118,11 @@ static void put_coupling(text_buffer *buffer, const yoke_plan_coupling *k, const
   put(buffer, "    ");
   put_quoted(buffer, k->name);
   put(buffer, ": {");
-  for (int i = 0; i < yoke_coupling_rows.n; ++i) put_row(buffer, &yoke_coupling_rows.rows[i], &k->settings, &n);
+  for (int i = 0; i < yoke_coupling_rows.n; ++i) {
+    const yoke_setting *row = &yoke_coupling_rows.rows[i];
+    if (has_value(row, &k->settings) && yoke_setting_is_read(&yoke_coupling_rows, row, &k->settings))
+      put_row(buffer, row, &k->settings, &n);
+  }
   for (int i = 0; i < ops->settings.n; ++i) {
     const yoke_setting *row = &ops->settings.rows[i];
     if (has_value(row, k->settings.own) && yoke_setting_is_read(&ops->settings, row, k->settings.own))
@@ -147,7 +151,8 @@ static void put_subsystems(text_buffer *buffer, const yoke_plan *plan) {
 }
 
 static const char *energy_word(const yoke_model *model) {
-  return model->energy > 0 ? "monitor" : "off";
+  const yoke_setting_value *given = yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "energy");
+  return given != NULL ? given->text : model->energy > 0 ? "monitor" : "off";
 }
 
 static void put_cosimulation(text_buffer *buffer, const yoke_model *model, const yoke_plan *plan,

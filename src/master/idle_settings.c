@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool corrects_energy(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (yoke_energy_acts(plan->couplings[k].settings.energy)) return true;
+  }
+  return false;
+}
+
 /* What the setting `with` of a row of the run is: a word of the scheme, or one of the things that no row holds. */
 static void word_of(const yoke_plan *plan, const char *with, char *word, size_t size) {
   const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, with);
@@ -14,6 +21,8 @@ static void word_of(const yoke_plan *plan, const char *with, char *word, size_t 
     snprintf(word, size, "%s", plan->step.is_controlled ? "auto" : "fixed");
   else if (strcmp(with, "substeps") == 0)
     snprintf(word, size, "%s", yoke_scheme_has_substeps(&plan->scheme, plan->n_parts) ? "given" : "none");
+  else if (strcmp(with, "energy") == 0)
+    snprintf(word, size, "%s", corrects_energy(plan) ? "correct" : "monitor");
   else if (row != NULL)
     yoke_setting_text(row, &plan->scheme, word, size);
 }

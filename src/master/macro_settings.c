@@ -2,17 +2,23 @@
 
 #include "coupling/scheme.h"
 #include <stdio.h>
+#include <string.h>
 
 static const yoke_setting macro_rows[] = {
     {.key       = "energy",
      .type      = YOKE_SETTING_WORD,
-     .words     = {"monitor", "off"},
+     .words     = {"monitor", "correct", "guard", "passivity", "off"},
      .otherwise = "monitor; off for a single chain, for solver exact, and with a split where nobody asks for work",
-     .help      = "work of loads and dampers is integrated along, for total.balance and the energy drift"},
-    {.key     = "energy_cap",
-     .type    = YOKE_SETTING_OTHER,
-     .refused = "the energy of couplings is not corrected in this version",
-     .help    = ""},
+     .option    = "energy",
+     .value     = "WORD",
+     .help      = "work of loads and dampers is integrated along, for total.balance, the energy drift and the leak of "
+                  "couplings; the other words correct it"},
+    {.key       = "energy_cap",
+     .type      = YOKE_SETTING_POSITIVE,
+     .otherwise = "1/4; passivity: 1",
+     .with      = "energy",
+     .of        = "correct guard passivity",
+     .help      = "largest correcting force in units of the coupling force"},
     {.key      = "substeps",
      .type     = YOKE_SETTING_OTHER,
      .expected = "{NAME: a number, ...}",
@@ -58,6 +64,17 @@ static bool names_substeps(const yoke_model *model) {
   return false;
 }
 
+/* What couplings do that say nothing else. */
+static void read_energy(const yoke_cosimulation_def *c, yoke_macro_settings *out) {
+  const yoke_setting_value *word = yoke_settings_find(&c->given, yoke_macro_rows.path, "energy");
+  const yoke_setting_value *cap  = yoke_settings_find(&c->given, yoke_macro_rows.path, "energy_cap");
+  yoke_coupling_settings    own  = {.energy = YOKE_ENERGY_OPEN};
+  if (word != NULL && strcmp(word->text, "off") != 0)
+    yoke_setting_store(yoke_setting_find(&yoke_coupling_rows, "energy"), word, &own);
+  out->energy     = own.energy;
+  out->energy_cap = cap != NULL ? cap->number[0] : 0.0;
+}
+
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
@@ -77,7 +94,8 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   bool                      has_order  = yoke_settings_find(&c->given, yoke_scheme_rows.path, "order") != NULL;
   for (int i = 0; i < yoke_order_rows.n; ++i)
     has_order = has_order || yoke_settings_find(&c->given, yoke_order_rows.path, yoke_order_rows.rows[i].key) != NULL;
-  s->names_jacobian      = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
+  s->names_jacobian = yoke_settings_find(&c->given, yoke_scheme_rows.path, "jacobian") != NULL;
+  read_energy(c, out);
   out->relaxation        = relaxation != NULL ? relaxation->number[0] : 0.0;
   out->has_scheme        = s->scheme[0] != '\0';
   out->has_overlap       = names_overlap(c);

@@ -15,6 +15,8 @@ typedef struct yoke_macro_settings {
   bool                  has_scheme;  /* given; else step control may choose another one */
   bool                  has_overlap; /* a coupling is given a formulation that overlaps */
   double                relaxation;  /* below `cosimulation`; 0: not given */
+  yoke_energy_rule      energy;      /* of couplings that say nothing else; open: none, or off */
+  double                energy_cap;  /* likewise; 0: not given */
 } yoke_macro_settings;
 
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out);

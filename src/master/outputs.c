@@ -173,6 +173,10 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
     if (output->quantity == YOKE_WIRE_FORCE_MEAN) o->seen[output->index].has_mean = true;
     return YOKE_OK;
   case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, x->name);
+  case YOKE_OUTPUT_ACCOUNT:
+    if (def->has_account) return YOKE_OK;
+    return yoke_fail(ctx, YOKE_E_MODEL,
+                     "output '%s' does not exist: not all subsystems account for their energy and work", x->name);
   case YOKE_OUTPUT_ZERO:
   case YOKE_OUTPUT_INPUT:
   case YOKE_OUTPUT_FORMULA: /* what it reads is in the list */
@@ -349,6 +353,7 @@ static double value_of(const yoke_observer *o, int i, const yoke_sighting *at, c
   case YOKE_OUTPUT_PART: return at->parts[output->index][o->list[i].place];
   case YOKE_OUTPUT_WIRE: return wire_value(o, output, at);
   case YOKE_OUTPUT_TOTAL: return totals->energy[output->row];
+  case YOKE_OUTPUT_ACCOUNT: return at->account[output->index];
   case YOKE_OUTPUT_INPUT: return at->inputs[output->index];
   case YOKE_OUTPUT_FORMULA: return o->formulas.value[output->index];
   case YOKE_OUTPUT_ZERO:

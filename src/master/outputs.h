@@ -14,6 +14,7 @@ typedef enum yoke_output_source {
   YOKE_OUTPUT_PART,    /* `handle` of subsystem `index` */
   YOKE_OUTPUT_WIRE,    /* `quantity` of row `row` of wire `index` */
   YOKE_OUTPUT_TOTAL,   /* energy number `row` */
+  YOKE_OUTPUT_ACCOUNT, /* number `index` of the energy account (energy/account.h) */
   YOKE_OUTPUT_ZERO,    /* of a joint that nothing can feel */
   YOKE_OUTPUT_INPUT,   /* number `index` of the inputs from outside */
   YOKE_OUTPUT_FORMULA, /* number `index` of the formulas */
@@ -37,7 +38,8 @@ enum {
   YOKE_TOTAL_DISSIPATED, /* from here on work is integrated along */
   YOKE_TOTAL_EXTERNAL,
   YOKE_TOTAL_BALANCE,
-  YOKE_N_TOTALS
+  YOKE_N_TOTALS,
+  YOKE_TOTAL_LEAK = YOKE_N_TOTALS /* of the energy account */
 };
 
 typedef struct yoke_output {
@@ -101,6 +103,7 @@ typedef struct yoke_observer_def {
   const yoke_output     *list;                /* kept */
   char *const           *name;                /* [n] for messages */
   const yoke_output_formulas *formulas;       /* kept; NULL: the list has none */
+  bool                        has_account;    /* there is an energy account */
   bool                        with_energies;  /* all energies besides */
   bool                        with_residuals; /* the largest violation of a joint besides */
 } yoke_observer_def;
@@ -118,9 +121,10 @@ typedef struct yoke_sighting {
   double               t;
   const double *const *parts;
   const double        *channels;
-  const double        *inputs; /* from outside, by number; NULL: there are none */
-  const double        *means;  /* of all channels over the macro step */
-  double               lost;   /* in elements that wires hold, since the start [J] */
+  const double        *inputs;  /* from outside, by number; NULL: there are none */
+  const double        *means;   /* of all channels over the macro step */
+  double               lost;    /* in elements that wires hold, since the start [J] */
+  const double        *account; /* numbers of the energy account at the last macro point; NULL: there is none */
 } yoke_sighting;
 
 /* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none; the values are all there, the totals not. */

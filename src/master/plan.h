@@ -182,6 +182,9 @@ void yoke_plan_place(const yoke_plan *plan, int n_ranks, int *owner);
 /* Names, sizes, settings and what its parts and couplings are, in the order of the plan (fingerprint.h). */
 void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out);
 
+/* Is the energy of subsystems and couplings accounted for, step by step? */
+bool yoke_plan_has_account(const yoke_plan *plan);
+
 /* What a coupling's formulation was made of; borrows the plan. */
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);
 

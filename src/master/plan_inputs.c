@@ -84,6 +84,8 @@ static yoke_status check_output(const reading *r, const char *name, const yoke_o
         "which lies between two subsystems: read quantities of the bodies at its ends instead, or keep them in "
         "one subsystem");
   case YOKE_OUTPUT_TOTAL: return refuse(r, name, "which is a sum over all subsystems: read quantities of one");
+  case YOKE_OUTPUT_ACCOUNT:
+    return refuse(r, name, "a number of the energy account, which is known behind a step: read quantities of a body");
   case YOKE_OUTPUT_ZERO: return refuse(r, name, "which is always 0: leave it out");
   case YOKE_OUTPUT_FORMULA:
   case YOKE_OUTPUT_NONE: break;

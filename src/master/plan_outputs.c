@@ -1,6 +1,7 @@
 /* Names of all outputs of a plan. */
 #include "master/plan_directory.h"
 
+#include "energy/account.h"
 #include "master/foreign_part.h"
 #include "model/joint_kinds.h"
 #include <stdio.h>
@@ -191,6 +192,59 @@ static bool visit_rows(const plan_walk *w, const named_connection *c, const yoke
   return true;
 }
 
+/* Numbers of the energy account that stand in one row of the list: `first` is the place of the object's own. */
+static bool visit_account(const plan_walk *w, const char *object, const yoke_quantity *row, int first) {
+  for (int k = row->first; k < row->first + row->n; ++k) {
+    const yoke_output output = {.source = YOKE_OUTPUT_ACCOUNT, .index = first + k};
+    if (!pass(w, object, row, k, 0, false, &output)) return false;
+  }
+  return true;
+}
+
+/* Of a coupling: energy and dissipated, work of its two sides, leak, corrected. */
+static bool visit_coupling_account(const plan_walk *w, const named_connection *c, const yoke_quantity *row) {
+  const bool is_there = c->part < 0 && c->own >= 0 && yoke_plan_has_account(w->plan) &&
+                        yoke_account_is_complete(w->plan->n_couplings, w->plan->wires);
+  if (!is_there && !w->with_absent) return true;
+  const int first  = yoke_account_of_wire(w->plan->n_parts, c->own, 0);
+  const int behind = row->first > 2 ? 1 : 0; /* of the works, which are two */
+  if (row->first != 2) return visit_account(w, c->name, row, first + behind);
+  for (int side = 0; side < 2; ++side) {
+    const yoke_output output = {.source = YOKE_OUTPUT_ACCOUNT, .index = first + YOKE_ACCOUNT_WORK_1 + side};
+    if (!pass(w, c->name, row, row->first, side + 1, false, &output)) return false;
+  }
+  return true;
+}
+
+/* Of subsystem p; without the works of all couplings only what it tells itself. */
+static bool visit_subsystem(const plan_walk *w, int p) {
+  const bool           is_complete = yoke_account_is_complete(w->plan->n_couplings, w->plan->wires);
+  const yoke_quantity *row;
+  char                 object[PLAN_NAME_LENGTH / 2];
+  snprintf(object, sizeof object, "subsystem.%.100s", w->plan->parts[p].name);
+  for (int i = 0; (row = yoke_quantity_row(i)) != NULL; ++i) {
+    if (row->of != YOKE_OF_SUBSYSTEM || !is_visited(w, i, false)) continue;
+    if (is_complete && !visit_account(w, object, row, yoke_account_of_part(p, 0))) return false;
+  }
+  return true;
+}
+
+static bool visit_total_leak(const plan_walk *w) {
+  const yoke_quantity *row    = yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, YOKE_TOTAL_LEAK);
+  const yoke_output    output = {.source = YOKE_OUTPUT_ACCOUNT, .index = YOKE_ACCOUNT_TOTAL_LEAK};
+  return pass(w, "total", row, YOKE_TOTAL_LEAK, 0, false, &output);
+}
+
+/* Leaks and works, which are shown where somebody asks for them. */
+static bool visit_accounts(const plan_walk *w) {
+  const bool is_there = yoke_plan_has_account(w->plan);
+  if (w->hidden == NULL || (!is_there && !(w->with_absent && w->plan->has_work))) return true;
+  for (int p = 0; p < w->plan->n_parts; ++p) {
+    if (!visit_subsystem(w, p)) return false;
+  }
+  return visit_total_leak(w);
+}
+
 static bool visit_coordinate(const plan_walk *w, const named_connection *c, const yoke_quantity *row) {
   if (!c->has_coordinate[row->first]) return true;
   const yoke_output output = coordinate_output(c, row->first, row->level == YOKE_LEVEL_VELOCITY);
@@ -201,7 +255,10 @@ static bool visit_connection(const plan_walk *w, const named_connection *c) {
   const yoke_quantity *row;
   for (int i = 0; (row = yoke_quantity_row(i)) != NULL; ++i) {
     if ((row->of != YOKE_OF_CONNECTION && row->of != YOKE_OF_JOINT) || !is_visited(w, i, false)) continue;
-    if (!(row->of == YOKE_OF_JOINT ? visit_coordinate : visit_rows)(w, c, row)) return false;
+    if (!(row->of == YOKE_OF_JOINT          ? visit_coordinate
+          : row->level == YOKE_LEVEL_ENERGY ? visit_coupling_account
+                                            : visit_rows)(w, c, row))
+      return false;
   }
   return true;
 }
@@ -256,6 +313,7 @@ bool plan_visit_all(const plan_walk *w) {
     const yoke_output output = {.source = YOKE_OUTPUT_TOTAL, .row = k};
     if (!pass(w, "total", yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k, 0, false, &output)) return false;
   }
+  if (!visit_accounts(w)) return false;
   for (int k = 0; k < w->plan->formulas.n; ++k) {
     const yoke_output_formula *formula = &w->plan->formulas.list[k];
     const yoke_output          output  = {.source = YOKE_OUTPUT_FORMULA, .index = k};

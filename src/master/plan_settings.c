@@ -114,6 +114,14 @@ static const char *formulation_of(const plan_builder *b, const yoke_plan_couplin
   return given;
 }
 
+/* Of a coupling that says nothing else what the run says; multipliers of rigid joints follow from conditions and are not corrected. */
+static void complete_energy(const yoke_macro_settings *macro, bool is_joint, yoke_coupling_settings *s) {
+  if (s->energy == YOKE_ENERGY_OPEN && yoke_energy_acts(macro->energy) && !is_joint) s->energy = macro->energy;
+  if (!yoke_energy_acts(s->energy)) return;
+  if (s->energy_cap == 0.0) s->energy_cap = macro->energy_cap;
+  if (s->energy_cap == 0.0) s->energy_cap = s->energy == YOKE_ENERGY_PASSIVITY ? 1.0 : 0.25;
+}
+
 void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling) {
   const yoke_macro_settings *macro    = &b->macro;
   yoke_coupling_settings    *s        = &coupling->settings;
@@ -122,6 +130,7 @@ void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling)
   for (int i = 0; i < 2; ++i) {
     if (lists[i] != NULL) yoke_setting_fill(&yoke_coupling_rows, YOKE_COUPLING_PATH, lists[i], s);
   }
+  complete_energy(macro, coupling->is_joint, s);
   char given[sizeof s->formulation];
   memcpy(given, s->formulation, sizeof given);
   snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(b, coupling, given));
@@ -137,6 +146,8 @@ void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling)
 static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {
   yoke_coupling_settings *s = &coupling->settings;
   plan_coupling_settings(b, coupling);
+  if (coupling->is_joint && yoke_energy_acts(b->macro.energy) && s->energy == YOKE_ENERGY_OPEN)
+    yoke_note(b->ctx, "coupling '%s' is a rigid joint: its energy is accounted for and not corrected", coupling->name);
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops == NULL || ops->for_joints != coupling->is_joint || ops->for_signals) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,

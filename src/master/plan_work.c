@@ -6,7 +6,7 @@
 #include <string.h>
 
 bool plan_names_total(const char *pattern, int first) {
-  for (int k = first; k < YOKE_N_TOTALS; ++k) {
+  for (int k = first; k <= YOKE_TOTAL_LEAK; ++k) {
     char name[40];
     snprintf(name, sizeof name, "total.%s",
              yoke_quantity_name(yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k));
@@ -15,9 +15,19 @@ bool plan_names_total(const char *pattern, int first) {
   return false;
 }
 
+/* Leaks and works of subsystems and couplings: "*.leak", "knee.work[1]", "subsystem.a.*". */
+static bool asks_for_account(const char *name) {
+  const char *dot = strrchr(name, '.'), *word = dot != NULL ? dot + 1 : name;
+  return strncmp(name, "subsystem.", 10) == 0 || strcmp(word, "leak") == 0 || strncmp(word, "work", 4) == 0;
+}
+
 /* Patterns for everything do not ask. */
 static bool asks_for_work(const char *name) {
-  return strncmp(name, "total", 5) == 0 && plan_names_total(name, YOKE_TOTAL_DISSIPATED);
+  return asks_for_account(name) || (strncmp(name, "total", 5) == 0 && plan_names_total(name, YOKE_TOTAL_DISSIPATED));
+}
+
+bool yoke_plan_has_account(const yoke_plan *plan) {
+  return plan->has_work && !plan->lacks_energy && !plan->step.is_free && plan->n_couplings > 0;
 }
 
 static bool is_asked_for(const yoke_model *model, const yoke_plan_options *options) {
@@ -28,9 +38,21 @@ static bool is_asked_for(const yoke_model *model, const yoke_plan_options *optio
   return is_asked;
 }
 
+/* Does a coupling have a word of its own that takes the account? */
+static bool corrects_any(const yoke_model *model) {
+  const yoke_cosimulation_def *c = &model->cosimulation;
+  for (int k = -1; k < c->n_own; ++k) {
+    const yoke_settings      *given = k < 0 ? &c->couplings : &c->own[k].given;
+    const yoke_setting_value *word  = yoke_settings_find(given, YOKE_COUPLING_PATH, "energy");
+    if (word != NULL && strcmp(word->text, "monitor") != 0) return true;
+  }
+  return false;
+}
+
 /* A run as a whole integrates work along unless it is solved by `exact`, which takes linear equations only; a bare chain, whose fast kernel it
  * would slow down, and a split model where somebody asks for it. */
 bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options) {
+  if (!options->is_whole && corrects_any(model)) return true;
   if (model->energy >= 0) return model->energy == 1;
   const bool is_asked = is_asked_for(model, options);
   if (!options->is_whole) return is_asked;

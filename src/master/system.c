@@ -108,15 +108,61 @@ static yoke_status create_monitor(yoke_system *s, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-/* Values of the plan's inputs and constants enter the subsystems. */
+/* Parts that took the place of planned ones may not account for their energies. */
+static bool accounts_for_all(const yoke_system *s) {
+  for (int p = 0; p < s->plan->n_parts; ++p) {
+    const yoke_subsystem_ops *ops = s->subsystems[p]->ops;
+    int64_t                   handles[YOKE_N_ENERGIES];
+    if (ops->energy == NULL || ops->observe == NULL) return false;
+    ops->energy->handles(s->subsystems[p], handles);
+    for (int k = 0; k < YOKE_N_ENERGIES; ++k) {
+      if (handles[k] == YOKE_NO_HANDLE) return false;
+    }
+  }
+  return yoke_plan_has_account(s->plan);
+}
+
+static yoke_status create_correction(yoke_system *s, const yoke_account_def *of, yoke_context *ctx) {
+  const size_t          mark  = yoke_arena_mark(&s->arena);
+  yoke_correction_rule *rules = yoke_arena_take(&s->arena, (size_t)s->plan->n_couplings + 1, sizeof *rules);
+  YOKE_TRY(yoke_arena_check(&s->arena, ctx, "the correction of energies"));
+  for (int w = 0; w < s->plan->n_couplings; ++w) {
+    const yoke_plan_coupling *k = &s->plan->couplings[w];
+    rules[w] = (yoke_correction_rule){k->is_signal ? YOKE_ENERGY_OPEN : k->settings.energy, k->settings.energy_cap};
+  }
+  const yoke_correction_def def = {
+      .account = s->account, .of = of, .rules = rules, .first_number = s->plan->n_inputs + s->plan->n_constants};
+  const yoke_status status = yoke_correction_create(ctx, &def, &s->correction);
+  yoke_arena_release(&s->arena, mark);
+  return status;
+}
+
+static yoke_status create_account(yoke_system *s, yoke_context *ctx) {
+  const yoke_account_def def = {.graph      = s->graph,
+                                .n_parts    = s->plan->n_parts,
+                                .subsystems = s->subsystems,
+                                .n_wires    = s->plan->n_couplings,
+                                .wires      = s->plan->wires};
+  if (!accounts_for_all(s)) return YOKE_OK;
+  YOKE_TRY(yoke_account_create(ctx, &def, &s->account));
+  return create_correction(s, &def, ctx);
+}
+
+/* Values of the plan's inputs and constants, and of corrections behind them, enter the subsystems. */
 static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
-  const yoke_plan *plan   = s->plan;
-  const int        n      = plan->n_inputs + plan->n_constants;
-  const size_t     mark   = yoke_arena_mark(&s->arena);
-  double          *values = yoke_arena_take(&s->arena, (size_t)n, sizeof *values);
+  const yoke_plan       *plan      = s->plan;
+  int                    n_entries = 0;
+  const yoke_held_entry *entries   = s->correction != NULL ? yoke_correction_entries(s->correction, &n_entries) : NULL;
+  const int              n_given   = plan->n_inputs + plan->n_constants;
+  const int              n         = n_given + (s->correction != NULL ? yoke_correction_n_values(s->correction) : 0);
+  const size_t           mark      = yoke_arena_mark(&s->arena);
+  double                *values    = yoke_arena_take(&s->arena, (size_t)n, sizeof *values);
+  yoke_held_entry       *all       = yoke_arena_take(&s->arena, (size_t)(plan->n_held + n_entries), sizeof *all);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d inputs", n));
-  for (int i = 0; i < n; ++i) values[i] = plan->inputs[i].value;
-  const yoke_status status = yoke_graph_hold(s->graph, n, values, plan->n_held, plan->held, ctx);
+  for (int i = 0; i < n; ++i) values[i] = i < n_given ? plan->inputs[i].value : 0.0;
+  for (int i = 0; i < plan->n_held; ++i) all[i] = plan->held[i];
+  for (int i = 0; i < n_entries; ++i) all[plan->n_held + i] = entries[i];
+  const yoke_status status = yoke_graph_hold(s->graph, n, values, plan->n_held + n_entries, all, ctx);
   yoke_arena_release(&s->arena, mark);
   return status;
 }
@@ -133,12 +179,14 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   YOKE_TRY(yoke_ledger_create(ctx, plan->n_parts, options->profile, &s->ledger));
   yoke_graph_keep_ledger(s->graph, s->ledger);
   if (s->relay != NULL) YOKE_TRY(yoke_graph_spread(s->graph, s->relay, s->owner, ctx));
+  YOKE_TRY(create_account(s, ctx));
   YOKE_TRY(hold_inputs(s, ctx));
   YOKE_TRY(create_control(s, ctx));
   YOKE_TRY(create_monitor(s, ctx));
   YOKE_TRY(yoke_context_go_on(ctx));
   YOKE_TRY(yoke_graph_start(s->graph, plan->t_start, ctx));
   YOKE_TRY(add_past(s, ctx));
+  if (s->account != NULL) YOKE_TRY(yoke_account_start(s->account, ctx));
   s->grid             = yoke_macro_grid_make(plan->t_start, plan->step.H, graded_share(plan), &plan->switches);
   s->is_fresh         = true;
   s->summary          = (yoke_system_summary){.has_energy = plan->has_work};
@@ -173,6 +221,8 @@ void yoke_system_destroy(yoke_system **system) {
   system_samples_clear(s);
   yoke_controller_destroy(&s->controller);
   yoke_monitor_destroy(&s->monitor);
+  yoke_correction_destroy(&s->correction);
+  yoke_account_destroy(&s->account);
   if (s->graph != NULL) yoke_graph_destroy(&s->graph);
   for (int i = 0; s->subsystems != NULL && i < s->plan->n_parts; ++i) yoke_subsystem_destroy(&s->subsystems[i]);
   yoke_pool_destroy(&s->pool);
@@ -219,7 +269,9 @@ yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
 static yoke_status begin_anew(yoke_system *s, yoke_context *ctx) {
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
   s->is_fresh = true;
-  return system_restart(s, ctx);
+  YOKE_TRY(system_restart(s, ctx));
+  if (s->account != NULL) yoke_account_begin_anew(s->account);
+  return YOKE_OK;
 }
 
 static yoke_status refuse_broken(const yoke_system *s, yoke_context *ctx) {
@@ -474,4 +526,8 @@ const yoke_monitor *yoke_system_monitor(const yoke_system *system) {
 
 const yoke_graph *yoke_system_graph(const yoke_system *system) {
   return system->graph;
+}
+
+const yoke_account *yoke_system_account(const yoke_system *system) {
+  return system->account;
 }

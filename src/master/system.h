@@ -14,6 +14,7 @@
 #define YOKE_MASTER_SYSTEM_H
 
 #include "base/comm.h"
+#include "energy/account.h"
 #include "master/plan.h"
 #include "master/step_choice.h"
 
@@ -144,5 +145,6 @@ const yoke_subsystem   *yoke_system_subsystem(const yoke_system *system, int par
 const yoke_controller  *yoke_system_controller(const yoke_system *system); /* NULL: none */
 const yoke_monitor     *yoke_system_monitor(const yoke_system *system);    /* NULL: none */
 const yoke_graph       *yoke_system_graph(const yoke_system *system);
+const yoke_account     *yoke_system_account(const yoke_system *system); /* NULL: none */
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
+#include "energy/correction.h"
 #include "master/macro_grid.h"
 #include "master/system.h"
 #include "master/system_events.h"
@@ -66,6 +67,8 @@ struct yoke_system {
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
+  yoke_account       *account;    /* NULL: none */
+  yoke_correction    *correction; /* NULL: none */
   yoke_system_summary summary;
 };
 

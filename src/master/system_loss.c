@@ -1,7 +1,7 @@
 /* What the elements that wires hold have lost since the start. */
 #include "master/system_internal.h"
 
-#include "master/wire_loss.h"
+#include "energy/wire_loss.h"
 #include <string.h>
 
 yoke_status system_loss_create(yoke_system *s, yoke_context *ctx) {

@@ -169,6 +169,7 @@ static void take_memory(yoke_system *s, const memory *m) {
 /* ---- the system ---- */
 
 static void pack_watchers(const yoke_system *s, yoke_pack *out) {
+  if (s->account != NULL) yoke_account_pack(s->account, out);
   if (s->monitor != NULL) yoke_monitor_pack(s->monitor, out);
   if (s->controller != NULL) yoke_controller_pack(s->controller, out);
 }
@@ -187,6 +188,7 @@ yoke_status yoke_system_pack(const yoke_system *s, yoke_pack *out, yoke_context 
 }
 
 static yoke_status unpack_watchers(yoke_system *s, yoke_unpack *in, yoke_context *ctx) {
+  if (s->account != NULL) YOKE_TRY(yoke_account_unpack(s->account, in, ctx));
   if (s->monitor != NULL) YOKE_TRY(yoke_monitor_unpack(s->monitor, in, ctx));
   return s->controller != NULL ? yoke_controller_unpack(s->controller, in, ctx) : YOKE_OK;
 }

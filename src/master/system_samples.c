@@ -27,6 +27,7 @@ yoke_status system_observer_create(yoke_system *s, int n, const yoke_output *lis
                                  .list           = list,
                                  .name           = name,
                                  .formulas       = &plan->formulas,
+                                 .has_account    = s->account != NULL,
                                  .with_energies  = is_main && plan->has_work,
                                  .with_residuals = is_main};
   if (status == YOKE_OK) status = yoke_observer_create(ctx, &def, out);
@@ -140,7 +141,8 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
                             .channels = x->channels,
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
-                            .lost     = system_loss_at(s, t)};
+                            .lost     = system_loss_at(s, t),
+                            .account  = s->account != NULL ? yoke_account_now(s->account) : NULL};
   return yoke_observer_show(observer, &at, values, totals);
 }
 
@@ -167,7 +169,8 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
                             .channels = x->channels,
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
-                            .lost     = system_loss_at(s, t)};
+                            .lost     = system_loss_at(s, t),
+                            .account  = s->account != NULL ? yoke_account_before(s->account) : NULL};
   return yoke_observer_show(x->observer, &at, x->outputs, totals);
 }
 

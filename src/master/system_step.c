@@ -190,6 +190,23 @@ static yoke_status watch_progress(yoke_system *s, double t_end, const yoke_step_
                                  : "; the couplings or the loads are not smooth there");
 }
 
+/* The step from t was accepted. */
+static yoke_status look_at_energy(yoke_system *s, double t, yoke_step_statistics *statistics, yoke_context *ctx) {
+  YOKE_TRY(yoke_account_look(s->account, t, s->loss.before, ctx));
+  if (s->correction != NULL) yoke_correction_count(s->correction, t, s->loss.before);
+  statistics->leak =
+      yoke_account_now(s->account)[YOKE_ACCOUNT_TOTAL_LEAK] - yoke_account_before(s->account)[YOKE_ACCOUNT_TOTAL_LEAK];
+  return YOKE_OK;
+}
+
+/* A step begins: forces from the one before, which began with the outputs that are kept. */
+static void set_correction(yoke_system *s) {
+  if (s->is_fresh)
+    yoke_correction_clear(s->correction);
+  else
+    yoke_correction_set(s->correction, s->loss.t, s->loss.before);
+}
+
 static void log_begin(const yoke_system *s, double t) {
   yoke_log_line line = yoke_log_begin("begin-step", NULL);
   yoke_log_number(&line, "t", t);
@@ -211,9 +228,12 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   const bool   is_logged = s->log.write != NULL;
   if (is_logged) log_begin(s, t);
   yoke_ledger_begin_step(s->ledger);
+  if (s->correction != NULL) set_correction(s);
   system_loss_begin(s);
   yoke_status status = take_step(s, t_end, statistics, ctx);
   if (s->monitor == NULL) statistics->local_error = (double)NAN;
+  statistics->leak = (double)NAN;
+  if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, statistics, ctx);
   if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
   yoke_ledger_end_step(s->ledger);
   if (is_logged) log_end(s, t, statistics, status);

@@ -14,6 +14,7 @@ typedef enum yoke_quantity_of {
   YOKE_OF_CHAIN    = YOKE_BODY_CHAIN,
   YOKE_OF_JOINT,      /* connections with a coordinate (joint_coordinate.h) */
   YOKE_OF_CONNECTION, /* per row of a connection */
+  YOKE_OF_SUBSYSTEM,  /* of a split: "subsystem.NAME" */
   YOKE_OF_TOTAL       /* the whole model */
 } yoke_quantity_of;
 
@@ -23,7 +24,7 @@ typedef enum yoke_quantity_level {
   YOKE_LEVEL_VELOCITY, /* component of v; joints: rates of these */
   YOKE_LEVEL_ACCELERATION,
   YOKE_LEVEL_FORCE, /* of connections, in the order of the list */
-  YOKE_LEVEL_ENERGY /* totals, in the order of the list */
+  YOKE_LEVEL_ENERGY /* of couplings, subsystems and all, in the order of the list */
 } yoke_quantity_level;
 
 enum { YOKE_QUANTITY_NAMES = 4, YOKE_MOST_QUANTITY_ROWS = 64 };

@@ -70,7 +70,8 @@ static void every_quantity_of_the_list_exists(void **state) {
       char *number = strpbrk(name, "[");
       if (number != NULL) number[1] = '1';
       const size_t used = strlen(arguments);
-      snprintf(arguments + used, sizeof arguments - used, ",%s.%s", q.object, name);
+      snprintf(arguments + used, sizeof arguments - used, ",%s%s.%s", q.object,
+               strcmp(q.object, "subsystem") == 0 ? ".a" : "", name);
     }
   }
   assert_true(strlen(arguments) + 1 < sizeof arguments);

@@ -190,8 +190,10 @@ static void keys_and_words_that_nothing_could_read_are_refused(void **state) {
   (void)state;
   static const struct {
     const char *settings, *message;
-  } cases[] = {{"energy: correct", "key 'cosimulation.energy': found 'correct', expected one of: monitor, off"},
-               {"energy_cap: 1", "key 'cosimulation.energy_cap': found a key that is refused"},
+  } cases[] = {{"energy: corrects", "key 'cosimulation.energy': found 'corrects', expected one of: monitor, correct, "
+                                    "guard, passivity, off; did you mean 'correct'?"},
+               {"energy_cap: 0", "key 'cosimulation.energy_cap': found 0"},
+               {"couplings: {energy: off}", "key 'cosimulation.couplings.energy': found 'off'"},
                {"substeps: {pp: 10}", "key 'cosimulation.subsystems.pp': found the name of no subsystem"},
                {"jacobian: directional", "key 'cosimulation.jacobian': found 'directional'"},
                {"subsystems: {p: {jacobian: broyden}}",

@@ -67,6 +67,7 @@ static void steps_with_samples_inside_allocate_nothing(void **state) {
   expect_none(two_mass, SCHEME "explicit" DOPRI5 INSIDE, "serial", 1);
   expect_none(two_mass, SCHEME "explicit;cosimulation.sequence=gauss-seidel" DOPRI5 INSIDE, "serial", 1);
   expect_none(two_mass, SCHEME "explicit;cosimulation.predictor=acceleration" DOPRI5 INSIDE, "serial", 1);
+  expect_none(two_mass, SCHEME "explicit;cosimulation.energy=correct" DOPRI5 INSIDE, "serial", 1);
   expect_none(two_mass, SCHEME "semi-implicit" DOPRI5 INSIDE, "threads", 3);
   expect_none(two_mass, SCHEME "implicit;cosimulation.jacobian=broyden" DOPRI5 INSIDE, "serial", 1);
   expect_none(two_mass, SCHEME "waveform" DOPRI5 INSIDE, "serial", 1);

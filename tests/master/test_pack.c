@@ -116,6 +116,8 @@ static const situation situations[] = {
     /* schemes, predictors, starts */
     {STEPS, two_mass, SET_EXPLICIT SET_INSIDE, .n_steps = 7},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.sequence=gauss-seidel;" SET_INSIDE, .n_steps = 7},
+    {STEPS, "examples/energy-oscillator.yaml", "t_end=0.1;output.every=3e-4", .n_steps = 37},
+    {STEPS, "examples/haptic.yaml", "t_end=0.4;output.every=1e-3", .n_steps = 37},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.predictor=acceleration;" SET_INSIDE, .n_steps = 7},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.predictor=least-squares;cosimulation.samples=5", .n_steps = 7},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.start=exact;" SET_INSIDE, .n_steps = 1},
@@ -164,6 +166,7 @@ static const situation situations[] = {
     {BREAKS, BALL, NULL, .when = AFTER_EVENT},
     {BREAKS, BALL, NULL, .when = AFTER_TIME, .t = 0.05},
     {BREAKS, BALL, SET_EXPLICIT, .when = AFTER_EVENT},
+    {BREAKS, BALL, SET_EXPLICIT "cosimulation.energy=correct", .when = AFTER_EVENT},
     {BREAKS, BALL, SET_EXPLICIT "cosimulation.jacobian=analytic", .when = AFTER_EVENT, .forward = "b"},
     {BREAKS, PENDULUM, NULL, .when = AFTER_EVENT},
     {BREAKS, PENDULUM, NULL, .when = AFTER_TIME, .t = 0.0521},

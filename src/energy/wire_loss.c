@@ -1,4 +1,4 @@
-#include "master/wire_loss.h"
+#include "energy/wire_loss.h"
 
 #include <math.h>
 
@@ -15,9 +15,8 @@ static double hermite(double s, double H, double x0, double r0, double x1, doubl
          s * s * (s - 1) * H * r1;
 }
 
-/* p and v of a port inside the step; accelerations are 0. `rate` has room for the tangent and two rates. */
-static void move_port(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
-                      double *room, double *y) {
+void yoke_wire_move(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
+                    double *room, double *y) {
   const int     n_p = shape->n_p, n_v = shape->n_v;
   const double *ends[2] = {from, to};
   double       *rate[2] = {room, room + n_p}, *T = room + 2 * n_p;
@@ -50,7 +49,7 @@ double yoke_wire_loss(const yoke_wire *wire, const yoke_wire_point *from, const 
     const double at = from->t + point[i] * (t - from->t), s = (at - from->t) / H;
     double       stored, power;
     for (int side = 0; side < 2; ++side) {
-      move_port(wire->shape[side], s, H, from->y[side], to->y[side], room[side], y[side]);
+      yoke_wire_move(wire->shape[side], s, H, from->y[side], to->y[side], room[side], y[side]);
       for (int k = yoke_shape_n_y(wire->shape[side]); k < wire->n_y[side]; ++k) /* what its law reads besides */
         y[side][k] = from->y[side][k] + s * (to->y[side][k] - from->y[side][k]);
     }

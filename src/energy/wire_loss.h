@@ -2,10 +2,15 @@
  *
  * The power follows from the true motions of both ports. Between macro points these are Hermite polynomials: positions by values and rates,
  * velocities by values and accelerations at both ends. */
-#ifndef YOKE_MASTER_WIRE_LOSS_H
-#define YOKE_MASTER_WIRE_LOSS_H
+#ifndef YOKE_ENERGY_WIRE_LOSS_H
+#define YOKE_ENERGY_WIRE_LOSS_H
 
 #include "coupling/graph.h"
+
+/* p and v of a port at local time s of a step H that leads from outputs `from` to outputs `to`, into y; accelerations stay as they are. room
+ * has n_p (n_v + 2) numbers. */
+void yoke_wire_move(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
+                    double *room, double *y);
 
 /* Outputs of the two ports of a wire at a macro point. */
 typedef struct yoke_wire_point {

@@ -1,0 +1,70 @@
+#include "api/energies.h"
+
+#include "base/memory.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Share of the energy that moves from which on a leak is warned of. */
+static const double leak_limit = 0.1;
+
+static yoke_energy_share share_of(const double *account, const char *name, bool is_coupling) {
+  return (yoke_energy_share){.name       = yoke_text_copy(name),
+                             .energy     = account[YOKE_ACCOUNT_ENERGY],
+                             .dissipated = account[YOKE_ACCOUNT_DISSIPATED],
+                             .external   = is_coupling ? 0.0 : account[YOKE_ACCOUNT_EXTERNAL],
+                             .work       = {account[is_coupling ? (int)YOKE_ACCOUNT_WORK_1 : (int)YOKE_ACCOUNT_WORK],
+                                      is_coupling ? account[YOKE_ACCOUNT_WORK_2] : 0.0},
+                             .leak       = account[YOKE_ACCOUNT_LEAK],
+                             .corrected  = is_coupling ? account[YOKE_ACCOUNT_CORRECTED] : 0.0};
+}
+
+yoke_status yoke_energies_take(yoke_context *ctx, const yoke_run_system *run, yoke_run_summary *s) {
+  const yoke_account *account = yoke_system_account(run->system);
+  const yoke_plan    *plan    = run->plan;
+  if (account == NULL) return YOKE_OK;
+  const yoke_account_sums sums = yoke_account_sum(account);
+  const double           *now  = yoke_account_now(account);
+  s->has_leak                  = isfinite(sums.leak);
+  s->leak                      = sums.leak;
+  s->leak_largest              = sums.largest;
+  s->leak_share                = sums.size > 0.0 ? sums.largest / sums.size : 0.0;
+  s->leak_corrected            = sums.corrected;
+  s->leak_worst                = sums.worst;
+  if (!yoke_account_is_complete(plan->n_couplings, plan->wires)) return YOKE_OK;
+  s->subsystem_energies = yoke_allocate((size_t)plan->n_parts + 1, sizeof *s->subsystem_energies);
+  s->coupling_energies  = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *s->coupling_energies);
+  bool done             = s->subsystem_energies != NULL && s->coupling_energies != NULL;
+  for (int p = 0; done && p < plan->n_parts; ++p) {
+    s->subsystem_energies[p] = share_of(now + yoke_account_of_part(p, 0), plan->parts[p].name, false);
+    done                     = s->subsystem_energies[p].name != NULL;
+  }
+  for (int w = 0; done && w < plan->n_couplings; ++w) {
+    s->coupling_energies[w] = share_of(now + yoke_account_of_wire(plan->n_parts, w, 0), plan->couplings[w].name, true);
+    done                    = s->coupling_energies[w].name != NULL;
+  }
+  return done ? YOKE_OK : yoke_out_of_memory(ctx, "the energies of the run");
+}
+
+static void release_list(yoke_energy_share **list, int n) {
+  for (int i = 0; *list != NULL && i < n; ++i) free((*list)[i].name);
+  free(*list);
+  *list = NULL;
+}
+
+void yoke_energies_release(yoke_run_summary *s) {
+  release_list(&s->subsystem_energies, s->n_subsystems);
+  release_list(&s->coupling_energies, s->n_couplings);
+}
+
+void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *s) {
+  if (!s->has_leak || !(s->leak_share > leak_limit)) return;
+  const bool names_one = s->coupling_energies != NULL && s->leak_worst >= 0;
+  yoke_warn(
+      ctx,
+      "the couplings have brought up to %.3g J out of nothing, %.3g %% of the energy that moves in the model (the "
+      "limit is %g %%)%s%.100s%s; use a smaller cosimulation.step, a higher order%s",
+      s->leak_largest, 100.0 * s->leak_share, 100.0 * leak_limit, names_one ? ", most of it at coupling '" : "",
+      names_one ? s->coupling_energies[s->leak_worst].name : "", names_one ? "'" : "",
+      s->leak_corrected != 0.0 ? ", or a larger cosimulation.energy_cap" : ", or cosimulation.energy correct");
+}

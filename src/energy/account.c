@@ -1,0 +1,320 @@
+#include "energy/account.h"
+
+#include "energy/wire_loss.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Gauss-Legendre points and weights on [0, 1]: exact to degree 5. */
+enum { N_POINTS = 3 };
+static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
+static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+/* Extremes of the run so far. */
+typedef struct extremes {
+  double leak, kinetic, potential[2]; /* largest |leak| and kinetic energy; smallest and largest potential one */
+} extremes;
+
+struct yoke_account {
+  yoke_arena       arena, scratch; /* of arrays; of one wire */
+  yoke_account_def def;
+  int              n_values;
+  ptrdiff_t       *first_y; /* [n_parts] outputs of a subsystem among those of all */
+  int64_t         *handles; /* [n_parts, YOKE_N_ENERGIES] */
+  double         **energy;  /* [n_parts] YOKE_N_ENERGIES each, as last shown */
+  double          *applied; /* room for the channels of a wire */
+  size_t           n_kept;
+  double          *kept;         /* what is packed: all that follows, one behind the other */
+  double          *now, *before; /* [n_values] */
+  double          *shown;        /* [n_parts, YOKE_N_ENERGIES] at the present time */
+  extremes        *most;
+};
+
+static bool has_power(const yoke_wire *wire) {
+  return wire->formulation->shown != NULL && wire->formulation->shown->power != NULL;
+}
+
+bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
+  for (int w = 0; w < n_wires; ++w) {
+    if (!wires[w].formulation->for_signals && !has_power(&wires[w])) return false;
+  }
+  return true;
+}
+
+/* ---- creation ---- */
+
+static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
+  const yoke_account_def *def     = &a->def;
+  const size_t            n_parts = (size_t)def->n_parts, n_energies = n_parts * YOKE_N_ENERGIES;
+  int                     most = 1;
+  for (int w = 0; w < def->n_wires; ++w) {
+    const int n = yoke_graph_n_channels(def->graph, w);
+    if (n > most) most = n;
+  }
+  a->n_values  = yoke_account_of_wire(def->n_parts, def->n_wires, 0);
+  a->n_kept    = 2 * (size_t)a->n_values + n_energies + sizeof *a->most / sizeof(double);
+  a->first_y   = yoke_arena_take(&a->arena, n_parts, sizeof *a->first_y);
+  a->handles   = yoke_arena_take(&a->arena, n_energies, sizeof *a->handles);
+  a->energy    = yoke_arena_take(&a->arena, n_parts, sizeof *a->energy);
+  a->applied   = yoke_arena_take(&a->arena, (size_t)most, sizeof *a->applied);
+  a->kept      = yoke_arena_take(&a->arena, a->n_kept, sizeof *a->kept);
+  double *room = yoke_arena_take(&a->arena, n_energies, sizeof *room);
+  YOKE_TRY(yoke_arena_check(&a->arena, ctx, "the energy account"));
+  a->now    = a->kept;
+  a->before = a->now + a->n_values;
+  a->shown  = a->before + a->n_values;
+  a->most   = (extremes *)(void *)(a->shown + n_energies);
+  for (int p = 0; p < def->n_parts; ++p) {
+    a->energy[p]  = room + (ptrdiff_t)p * YOKE_N_ENERGIES;
+    a->first_y[p] = p > 0 ? a->first_y[p - 1] + def->subsystems[p - 1]->ny : 0;
+    def->subsystems[p]->ops->energy->handles(def->subsystems[p], a->handles + (ptrdiff_t)p * YOKE_N_ENERGIES);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_account_create(yoke_context *ctx, const yoke_account_def *def, yoke_account **out) {
+  yoke_account *a = yoke_allocate(1, sizeof *a);
+  *out            = a;
+  if (a == NULL) return yoke_out_of_memory(ctx, "the energy account");
+  a->arena           = yoke_arena_of(ctx);
+  a->def             = *def;
+  yoke_status status = take_memory(a, ctx);
+  if (status == YOKE_OK) status = yoke_graph_sample(def->graph, N_POINTS, point, ctx);
+  if (status != YOKE_OK) yoke_account_destroy(out);
+  return status;
+}
+
+void yoke_account_destroy(yoke_account **account) {
+  yoke_account *a = *account;
+  if (a == NULL) return;
+  yoke_arena_free(&a->scratch);
+  yoke_arena_free(&a->arena);
+  free(a);
+  *account = NULL;
+}
+
+/* ---- a wire ---- */
+
+static double *of_wire(yoke_account *a, int w) {
+  return a->now + yoke_account_of_wire(a->def.n_parts, w, 0);
+}
+
+static double *of_part(yoke_account *a, int p) {
+  return a->now + yoke_account_of_part(p, 0);
+}
+
+static const double *outputs_of(const yoke_account *a, const yoke_wire *wire, int side, const double *all) {
+  const int             p = wire->subsystem[side];
+  const yoke_subsystem *s = a->def.subsystems[p];
+  return (all != NULL ? all + a->first_y[p] : yoke_graph_y(a->def.graph, p)) + s->ports[wire->port[side]].y_at;
+}
+
+/* v as the derivative of p's polynomial, where it is that of a coordinate: its integral over the step is the displacement. */
+static void follow_positions(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
+                             double *y) {
+  const int n_p = shape->n_p;
+  for (int c = 0; c < n_p; ++c) {
+    const int k = shape->p[c].rate;
+    if (k < 0) continue;
+    y[n_p + k] = 6.0 * s * (1.0 - s) * (to[c] - from[c]) / H + (1.0 - s) * (1.0 - 3.0 * s) * from[n_p + k] +
+                 s * (3.0 * s - 2.0) * to[n_p + k];
+  }
+}
+
+/* Motion of a port of the wire at local time s, with what its law reads or its side reacts with besides. */
+static void move(const yoke_wire *wire, int side, double s, double H, const double *from, const double *to,
+                 double *room, double *y) {
+  const yoke_port_shape *shape = wire->shape[side];
+  const int              n     = yoke_shape_n_y(shape);
+  memcpy(y, to, (size_t)n * sizeof *y);
+  yoke_wire_move(shape, s, H, from, to, room, y);
+  follow_positions(shape, s, H, from, to, y);
+  for (int k = n; k < wire->n_y[side]; ++k) y[k] = from[k] + s * (to[k] - from[k]);
+}
+
+/* Works and loss of a wire over the step from t to t + H. */
+static void add_step(yoke_account *a, int w, double t, double H, const double *before, double *account) {
+  const yoke_wire       *wire  = &a->def.wires[w];
+  const yoke_shown_form *shown = wire->formulation->shown;
+  const int              n     = yoke_graph_n_channels(a->def.graph, w);
+  const double          *u     = yoke_graph_sampled(a->def.graph, w);
+  const size_t           mark  = yoke_arena_mark(&a->scratch);
+  const double          *from[2], *to[2];
+  double                *y[2], *room[2];
+  for (int side = 0; side < 2; ++side) {
+    const size_t n_p = (size_t)wire->shape[side]->n_p, n_v = (size_t)wire->shape[side]->n_v;
+    from[side] = outputs_of(a, wire, side, before);
+    to[side]   = outputs_of(a, wire, side, NULL);
+    y[side]    = yoke_arena_take(&a->scratch, (size_t)wire->n_y[side], sizeof(double));
+    room[side] = yoke_arena_take(&a->scratch, n_p * (n_v + 2), sizeof(double));
+  }
+  for (int i = 0; i < N_POINTS && !a->scratch.has_failed; ++i) {
+    yoke_wire_power power;
+    for (int side = 0; side < 2; ++side) move(wire, side, point[i], H, from[side], to[side], room[side], y[side]);
+    shown->power(wire->self, t + point[i] * H, u + (ptrdiff_t)i * n, (const double *const[2]){y[0], y[1]}, &power,
+                 &a->scratch);
+    account[YOKE_ACCOUNT_WORK_1] += weight[i] * H * power.in[0];
+    account[YOKE_ACCOUNT_WORK_2] += weight[i] * H * power.in[1];
+    account[YOKE_ACCOUNT_DISSIPATED] += weight[i] * H * power.lost;
+  }
+  yoke_arena_release(&a->scratch, mark);
+}
+
+/* What a wire stores at the present time: with the values that the last step applied, or those of the history. */
+static double stored_in(yoke_account *a, int w, bool is_fresh) {
+  const yoke_wire *wire = &a->def.wires[w];
+  const int        n    = yoke_graph_n_channels(a->def.graph, w);
+  yoke_wire_power  power;
+  for (int k = 0; k < n; ++k)
+    a->applied[k] = is_fresh ? yoke_graph_channel(a->def.graph, w, k) : yoke_graph_applied(a->def.graph, w, k);
+  wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
+                                  (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
+                                  &power, &a->scratch);
+  return power.stored;
+}
+
+/* ---- the account ---- */
+
+static yoke_graph_handles handles_of(const void *account, int part) {
+  const yoke_account *a = account;
+  return (yoke_graph_handles){YOKE_N_ENERGIES, a->handles + (ptrdiff_t)part * YOKE_N_ENERGIES};
+}
+
+static void note_extremes(yoke_account *a) {
+  double kinetic = 0.0, potential = 0.0;
+  for (int p = 0; p < a->def.n_parts; ++p) {
+    kinetic += a->energy[p][YOKE_ENERGY_KINETIC];
+    potential += a->energy[p][YOKE_ENERGY_POTENTIAL];
+  }
+  for (int w = 0; w < a->def.n_wires; ++w) potential += of_wire(a, w)[YOKE_ACCOUNT_ENERGY];
+  a->most->leak         = fmax(a->most->leak, fabs(a->now[YOKE_ACCOUNT_TOTAL_LEAK]));
+  a->most->kinetic      = fmax(a->most->kinetic, kinetic);
+  a->most->potential[0] = fmin(a->most->potential[0], potential);
+  a->most->potential[1] = fmax(a->most->potential[1], potential);
+}
+
+static yoke_status show_energies(yoke_account *a, yoke_side side, yoke_context *ctx) {
+  const double      t      = yoke_graph_t(a->def.graph);
+  const yoke_status status = yoke_graph_show_all(a->def.graph, t, side, handles_of, a, a->energy);
+  if (status == YOKE_OK) return YOKE_OK;
+  return yoke_fail(ctx, status > 0 ? YOKE_E_UNSTABLE : status, "the energies at t = %.9g s cannot be told: %s", t,
+                   yoke_status_text(status));
+}
+
+static void keep_energies(yoke_account *a) {
+  memcpy(a->shown, a->energy[0], (size_t)a->def.n_parts * YOKE_N_ENERGIES * sizeof *a->shown);
+}
+
+yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
+  memset(a->kept, 0, a->n_kept * sizeof *a->kept);
+  a->most->potential[0] = (double)INFINITY;
+  a->most->potential[1] = -(double)INFINITY;
+  YOKE_TRY(show_energies(a, YOKE_SIDE_RIGHT, ctx));
+  keep_energies(a);
+  for (int p = 0; p < a->def.n_parts; ++p)
+    of_part(a, p)[YOKE_ACCOUNT_ENERGY] = a->energy[p][YOKE_ENERGY_KINETIC] + a->energy[p][YOKE_ENERGY_POTENTIAL];
+  yoke_account_begin_anew(a);
+  note_extremes(a);
+  for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
+    double none[YOKE_N_ACCOUNTS] = {0.0};
+    if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, none);
+  }
+  memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
+  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
+void yoke_account_begin_anew(yoke_account *a) {
+  for (int w = 0; w < a->def.n_wires; ++w) {
+    if (has_power(&a->def.wires[w])) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
+  }
+}
+
+/* One subsystem without the work through its ports, which the wires add. */
+static void add_part(yoke_account *a, int p) {
+  const double *e = a->energy[p], *old = a->shown + (ptrdiff_t)p * YOKE_N_ENERGIES;
+  double       *account = of_part(a, p), change[YOKE_N_ENERGIES];
+  for (int k = 0; k < YOKE_N_ENERGIES; ++k) change[k] = e[k] - old[k];
+  account[YOKE_ACCOUNT_ENERGY] = e[YOKE_ENERGY_KINETIC] + e[YOKE_ENERGY_POTENTIAL];
+  account[YOKE_ACCOUNT_DISSIPATED] += change[YOKE_ENERGY_DISSIPATED];
+  account[YOKE_ACCOUNT_EXTERNAL] += change[YOKE_ENERGY_EXTERNAL];
+  account[YOKE_ACCOUNT_LEAK] += change[YOKE_ENERGY_KINETIC] + change[YOKE_ENERGY_POTENTIAL] +
+                                change[YOKE_ENERGY_DISSIPATED] - change[YOKE_ENERGY_EXTERNAL];
+}
+
+/* Work of a wire on a side, in both accounts. */
+static void pass_work(yoke_account *a, int w, int side, double work) {
+  double *part = of_part(a, a->def.wires[w].subsystem[side]);
+  part[YOKE_ACCOUNT_WORK] += work;
+  part[YOKE_ACCOUNT_LEAK] -= work;
+}
+
+/* One wire, and its works in the accounts of its subsystems. */
+static void add_wire(yoke_account *a, int w, double t, const double *before) {
+  const yoke_wire *wire    = &a->def.wires[w];
+  double          *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
+  if (!has_power(wire)) return;
+  memcpy(old, account, sizeof old);
+  add_step(a, w, t, yoke_graph_t(a->def.graph) - t, before, account);
+  account[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, false);
+  for (int k = 0; k < YOKE_ACCOUNT_LEAK; ++k) account[YOKE_ACCOUNT_LEAK] += account[k] - old[k];
+  for (int side = 0; side < 2; ++side)
+    pass_work(a, w, side, account[YOKE_ACCOUNT_WORK_1 + side] - old[YOKE_ACCOUNT_WORK_1 + side]);
+}
+
+yoke_status yoke_account_look(yoke_account *a, double t, const double *before, yoke_context *ctx) {
+  double *total = &a->now[YOKE_ACCOUNT_TOTAL_LEAK];
+  memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
+  YOKE_TRY(show_energies(a, YOKE_SIDE_LEFT, ctx));
+  for (int p = 0; p < a->def.n_parts; ++p) add_part(a, p);
+  for (int w = 0; w < a->def.n_wires; ++w) add_wire(a, w, t, before);
+  *total = 0.0;
+  for (int p = 0; p < a->def.n_parts; ++p) *total += of_part(a, p)[YOKE_ACCOUNT_LEAK];
+  for (int w = 0; w < a->def.n_wires; ++w) *total += of_wire(a, w)[YOKE_ACCOUNT_LEAK];
+  keep_energies(a);
+  note_extremes(a);
+  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
+void yoke_account_correct(yoke_account *a, int w, int side, double work) {
+  double *account = of_wire(a, w);
+  account[YOKE_ACCOUNT_WORK_1 + side] += work;
+  account[YOKE_ACCOUNT_LEAK] += work;
+  account[YOKE_ACCOUNT_CORRECTED] += work;
+  pass_work(a, w, side, work);
+}
+
+const double *yoke_account_now(const yoke_account *a) {
+  return a->now;
+}
+
+const double *yoke_account_before(const yoke_account *a) {
+  return a->before;
+}
+
+yoke_account_sums yoke_account_sum(const yoke_account *a) {
+  yoke_account_sums out  = {.leak    = a->now[YOKE_ACCOUNT_TOTAL_LEAK],
+                            .largest = a->most->leak,
+                            .size    = a->most->kinetic + a->most->potential[1] - a->most->potential[0],
+                            .worst   = -1};
+  double            most = 0.0;
+  for (int w = 0; w < a->def.n_wires; ++w) {
+    const double leak = fabs(a->now[yoke_account_of_wire(a->def.n_parts, w, YOKE_ACCOUNT_LEAK)]);
+    out.corrected += a->now[yoke_account_of_wire(a->def.n_parts, w, YOKE_ACCOUNT_CORRECTED)];
+    if (leak > most) out.worst = w;
+    most = fmax(most, leak);
+  }
+  return out;
+}
+
+void yoke_account_pack(const yoke_account *a, yoke_pack *out) {
+  yoke_pack_tag(out, "account");
+  yoke_pack_block(out, a->n_kept * sizeof *a->kept, a->kept);
+}
+
+yoke_status yoke_account_unpack(yoke_account *a, yoke_unpack *in, yoke_context *ctx) {
+  yoke_unpack_tag(in, "account");
+  const void *bytes = yoke_unpack_block(in, a->n_kept * sizeof *a->kept);
+  YOKE_TRY(yoke_unpack_check(in, ctx));
+  memcpy(a->kept, bytes, a->n_kept * sizeof *a->kept);
+  return YOKE_OK;
+}

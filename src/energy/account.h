@@ -1,0 +1,79 @@
+/* Energy account: what every subsystem and every coupling of a graph stores, loses, gets and passes on, and what none of this explains.
+ *
+ *   subsystem   leak = dE + dD - dX - work                E stored, D dissipated, X external work, work: in through all its ports
+ *   coupling    leak = dE + dD + work[1] + work[2]        E, D of the element that it holds; work[k] goes out to the subsystem of side k
+ *   total       their sum: dE + dD - dX of all, whatever the works are, because each stands on both sides
+ * The same samples of the force and of the displacement count on both sides of a port. An element that one side holds between its own motion
+ * and copies of the other's stores what it stores there. Works are integrals of the applied signals over the motion of the ports between
+ * macro points, by three points of Gauss; positions are Hermite polynomials there, so that a constant force has the work f . dx.
+ * All numbers are since the start, but for stored energies. */
+#ifndef YOKE_ENERGY_ACCOUNT_H
+#define YOKE_ENERGY_ACCOUNT_H
+
+#include "coupling/graph.h"
+
+/* Numbers of a subsystem and of a coupling [J]. */
+enum {
+  YOKE_ACCOUNT_ENERGY,
+  YOKE_ACCOUNT_DISSIPATED,
+  YOKE_ACCOUNT_EXTERNAL, /* subsystems */
+  YOKE_ACCOUNT_WORK,
+  YOKE_ACCOUNT_WORK_1 = YOKE_ACCOUNT_EXTERNAL, /* couplings */
+  YOKE_ACCOUNT_WORK_2,
+  YOKE_ACCOUNT_LEAK,
+  YOKE_ACCOUNT_CORRECTED, /* couplings: what corrections did, part of the works */
+  YOKE_N_ACCOUNTS
+};
+
+/* Places in the list of all numbers. */
+enum { YOKE_ACCOUNT_TOTAL_LEAK, YOKE_N_ACCOUNT_TOTALS };
+static inline int yoke_account_of_part(int part, int number) {
+  return YOKE_N_ACCOUNT_TOTALS + part * YOKE_N_ACCOUNTS + number;
+}
+static inline int yoke_account_of_wire(int n_parts, int wire, int number) {
+  return yoke_account_of_part(n_parts + wire, number);
+}
+
+typedef struct yoke_account yoke_account;
+
+typedef struct yoke_account_def { /* all kept */
+  yoke_graph            *graph;
+  int                    n_parts;
+  yoke_subsystem *const *subsystems;
+  int                    n_wires;
+  const yoke_wire       *wires;
+} yoke_account_def;
+
+/* Can the leak of single subsystems and couplings be told? Not where a coupling does not tell what goes through its ports. */
+bool yoke_account_is_complete(int n_wires, const yoke_wire *wires);
+
+/* Before the graph is started. All subsystems account for their energies and works. Gives. */
+yoke_status yoke_account_create(yoke_context *ctx, const yoke_account_def *def, yoke_account **out);
+void        yoke_account_destroy(yoke_account **account);
+
+/* The graph was started. */
+yoke_status yoke_account_start(yoke_account *account, yoke_context *ctx);
+/* States or inputs have jumped at the present time: what the elements of couplings store behind it is no leak. */
+void        yoke_account_begin_anew(yoke_account *account);
+/* A step was accepted; `before`: outputs of all subsystems, one behind the other, at its beginning t. */
+yoke_status yoke_account_look(yoke_account *account, double t, const double *before, yoke_context *ctx);
+
+/* The correction of a coupling has done so much work on a side in the last step [J]: work of the coupling as that of its channels. */
+void yoke_account_correct(yoke_account *account, int wire, int side, double work);
+
+/* All numbers at the present time, and as they were one step before. */
+const double *yoke_account_now(const yoke_account *account);
+const double *yoke_account_before(const yoke_account *account);
+
+typedef struct yoke_account_sums {
+  double leak, largest; /* total at the present time; largest |leak| so far [J] */
+  double corrected;     /* work of all corrections [J] */
+  double size;  /* energy that moves: the largest kinetic energy and the swing of the potential one so far [J] */
+  int    worst; /* the coupling with the largest |leak|; -1: there is none */
+} yoke_account_sums;
+yoke_account_sums yoke_account_sum(const yoke_account *account);
+
+void        yoke_account_pack(const yoke_account *account, yoke_pack *out);
+yoke_status yoke_account_unpack(yoke_account *account, yoke_unpack *in, yoke_context *ctx);
+
+#endif

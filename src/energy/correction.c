@@ -1,0 +1,285 @@
+#include "energy/correction.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One component of a wrench that a coupling brings to a side. */
+typedef struct component {
+  int    wire, side, channel;
+  int    at_p, at_v; /* in the outputs of the port; at_p -1: no coordinate */
+  bool   turns;
+  double sign;     /* of the channel on this side */
+  double entry;    /* what one newton on the port is at the input */
+  int    number;   /* of the held value */
+  bool   is_first; /* that enters this input */
+  double dx, v, f; /* of the last step: displacement, velocity and newest force of the coupling */
+} component;
+
+struct yoke_correction {
+  yoke_arena            arena, scratch;
+  yoke_account         *account;
+  yoke_account_def      of;
+  yoke_correction_rule *rules;   /* [n_wires] */
+  int                  *shares;  /* [n_parts] corrected couplings */
+  ptrdiff_t            *first_y; /* [n_parts] */
+  int                   n, first_number, n_values;
+  component            *list;    /* [n] wire by wire */
+  yoke_held_entry      *entries; /* [n_values] */
+};
+
+/* ---- creation ---- */
+
+static const yoke_port *port_of(const yoke_correction *c, int w, int side) {
+  const yoke_wire *wire = &c->of.wires[w];
+  return &c->of.subsystems[wire->subsystem[side]]->ports[wire->port[side]];
+}
+
+/* The value that enters an input; a new one if need be. */
+static void enter(yoke_correction *c, component *x, int subsystem, int input) {
+  int k = 0;
+  while (k < c->n_values && (c->entries[k].subsystem != subsystem || c->entries[k].input != input)) ++k;
+  x->is_first = k == c->n_values;
+  x->number   = c->first_number + k;
+  if (!x->is_first) return;
+  c->entries[c->n_values++] =
+      (yoke_held_entry){.number = x->number, .subsystem = subsystem, .input = input, .adds = true};
+}
+
+static void add_component(yoke_correction *c, int w, int side, int k, const yoke_channel *channel) {
+  const yoke_wire       *wire  = &c->of.wires[w];
+  const yoke_port_shape *shape = wire->shape[side];
+  const yoke_port       *port  = port_of(c, w, side);
+  const bool             takes = port->wrench_at >= 0;
+  component             *x     = &c->list[c->n++];
+  *x                           = (component){.wire    = w,
+                                             .side    = side,
+                                             .channel = k,
+                                             .at_p    = yoke_shape_coordinate(shape, channel->component),
+                                             .at_v    = yoke_shape_at_v(shape) + channel->component,
+                                             .turns   = yoke_shape_v_turns(shape, channel->component),
+                                             .sign    = channel->sign[side],
+                                             .entry   = takes ? 1.0 : channel->sign[side]};
+  enter(c, x, wire->subsystem[side], takes ? port->wrench_at + channel->component : wire->input_at[side][k]);
+}
+
+static yoke_status refuse(yoke_context *ctx, const yoke_wire *wire, const char *why) {
+  return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s': its energy cannot be corrected: %s", wire->name, why);
+}
+
+/* Components of a wire that is corrected. Multipliers of joints are found by conditions, which a force beside them would only move. */
+static yoke_status add_wire(yoke_correction *c, int w, yoke_context *ctx) {
+  const yoke_wire    *wire = &c->of.wires[w];
+  int                 n, of_side[2] = {0, 0};
+  const yoke_channel *list = wire->formulation->channels(wire->self, &n);
+  for (int side = 0; side < 2; ++side) {
+    for (int k = 0; k < n; ++k) {
+      if (list[k].enters[side] != YOKE_ENTRY_FORCE) continue;
+      add_component(c, w, side, k, &list[k]);
+      ++of_side[side];
+    }
+  }
+  if (of_side[0] + of_side[1] == 0)
+    return refuse(
+        ctx, wire,
+        "no force of an element enters its subsystems; use energy monitor for it (cosimulation.couplings), or "
+        "a decomposition with a force side");
+  if (c->rules[w].rule == YOKE_ENERGY_PASSIVITY && of_side[0] > 0 && of_side[1] > 0)
+    return refuse(ctx, wire,
+                  "energy passivity observes the side that holds the element; use decomposition force/displacement or "
+                  "displacement/force, or energy correct");
+  for (int side = 0; side < 2; ++side) ++c->shares[wire->subsystem[side]];
+  return YOKE_OK;
+}
+
+static yoke_status fill(yoke_correction *c, const yoke_correction_def *def, yoke_context *ctx) {
+  size_t most = 1;
+  for (int w = 0; w < c->of.n_wires; ++w) most += 2 * (size_t)yoke_graph_n_channels(c->of.graph, w);
+  c->rules   = yoke_arena_take(&c->arena, (size_t)c->of.n_wires + 1, sizeof *c->rules);
+  c->shares  = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->shares);
+  c->first_y = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->first_y);
+  c->list    = yoke_arena_take(&c->arena, most, sizeof *c->list);
+  c->entries = yoke_arena_take(&c->arena, most, sizeof *c->entries);
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the correction of energies"));
+  for (int p = 0; p < c->of.n_parts; ++p) c->first_y[p + 1] = c->first_y[p] + c->of.subsystems[p]->ny;
+  for (int w = 0; w < c->of.n_wires; ++w) {
+    c->rules[w] = def->rules[w];
+    if (yoke_energy_acts(c->rules[w].rule)) YOKE_TRY(add_wire(c, w, ctx));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_correction_create(yoke_context *ctx, const yoke_correction_def *def, yoke_correction **out) {
+  bool is_wanted = false;
+  *out           = NULL;
+  for (int w = 0; w < def->of->n_wires; ++w) is_wanted = is_wanted || yoke_energy_acts(def->rules[w].rule);
+  if (!is_wanted) return YOKE_OK;
+  yoke_correction *c = yoke_allocate(1, sizeof *c);
+  *out               = c;
+  if (c == NULL) return yoke_out_of_memory(ctx, "the correction of energies");
+  c->arena                 = yoke_arena_of(ctx);
+  c->account               = def->account;
+  c->of                    = *def->of;
+  c->first_number          = def->first_number;
+  const yoke_status status = fill(c, def, ctx);
+  if (status != YOKE_OK) yoke_correction_destroy(out);
+  return status;
+}
+
+void yoke_correction_destroy(yoke_correction **correction) {
+  yoke_correction *c = *correction;
+  if (c == NULL) return;
+  yoke_arena_free(&c->scratch);
+  yoke_arena_free(&c->arena);
+  free(c);
+  *correction = NULL;
+}
+
+int yoke_correction_n_values(const yoke_correction *c) {
+  return c->n_values;
+}
+
+const yoke_held_entry *yoke_correction_entries(const yoke_correction *c, int *n) {
+  *n = c->n_values;
+  return c->entries;
+}
+
+/* ---- motion of the ports ---- */
+
+static const double *outputs_now(const yoke_correction *c, int w, int side) {
+  return yoke_graph_y(c->of.graph, c->of.wires[w].subsystem[side]) + port_of(c, w, side)->y_at;
+}
+
+/* Displacement over the step of H; of what is no coordinate by its velocities. */
+static double displacement(const yoke_correction *c, const component *x, double H, const double *before) {
+  const double *now = outputs_now(c, x->wire, x->side);
+  const double *old = before + c->first_y[c->of.wires[x->wire].subsystem[x->side]] + port_of(c, x->wire, x->side)->y_at;
+  return x->at_p >= 0 ? now[x->at_p] - old[x->at_p] : 0.5 * H * (now[x->at_v] + old[x->at_v]);
+}
+
+static void look(yoke_correction *c, double t, const double *before) {
+  const double H = yoke_graph_t(c->of.graph) - t;
+  for (int i = 0; i < c->n; ++i) {
+    component *x = &c->list[i];
+    x->dx        = displacement(c, x, H, before);
+    x->v         = outputs_now(c, x->wire, x->side)[x->at_v];
+    x->f         = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
+  }
+}
+
+/* ---- what is to be corrected ---- */
+
+static double part_share(const yoke_correction *c, const double *account, int part) {
+  return account[yoke_account_of_part(part, YOKE_ACCOUNT_LEAK)] / c->shares[part];
+}
+
+static double wire_number(const yoke_correction *c, const double *account, int w, int number) {
+  return account[yoke_account_of_wire(c->of.n_parts, w, number)];
+}
+
+static double leak_of(const yoke_correction *c, const double *account, int w) {
+  const yoke_wire *wire = &c->of.wires[w];
+  return wire_number(c, account, w, YOKE_ACCOUNT_LEAK) + part_share(c, account, wire->subsystem[0]) +
+         part_share(c, account, wire->subsystem[1]);
+}
+
+/* Energy that the side with the element holds and nobody gave it: its own leak and that of the coupling, with what the element stores
+ * between the true motions. */
+static double surplus_of(yoke_correction *c, int w, int force_side) {
+  const yoke_wire    *wire    = &c->of.wires[w];
+  const double       *account = yoke_account_now(c->account);
+  const double *const y[2]    = {outputs_now(c, w, 0), outputs_now(c, w, 1)};
+  double              stored, lost;
+  wire->formulation->shown->energy(wire->self, yoke_graph_t(c->of.graph), y, &stored, &lost, &c->scratch);
+  return part_share(c, account, wire->subsystem[1 - force_side]) + wire_number(c, account, w, YOKE_ACCOUNT_LEAK) +
+         stored - wire_number(c, account, w, YOKE_ACCOUNT_ENERGY);
+}
+
+/* ---- forces ---- */
+
+/* Components first .. end - 1 of one wire. */
+typedef struct range {
+  int first, end;
+} range;
+
+static range range_of(const yoke_correction *c, int first) {
+  range r = {first, first};
+  while (r.end < c->n && c->list[r.end].wire == c->list[first].wire) ++r.end;
+  return r;
+}
+
+static bool is_beside(const component *a, const component *b) {
+  return a->side == b->side && a->turns == b->turns;
+}
+
+/* sum of |dx . v| over the ports, translations and rotations apart; or of |dx|^2. */
+static double measure(const yoke_correction *c, range r, bool is_passive) {
+  double sum = 0.0;
+  for (int i = r.first; i < r.end; ++i) {
+    const component *x       = &c->list[i];
+    bool             is_new  = true;
+    double           product = 0.0;
+    for (int j = r.first; j < r.end; ++j) {
+      const component *other = &c->list[j];
+      if (!is_beside(x, other)) continue;
+      is_new = is_new && j >= i;
+      product += other->dx * (is_passive ? other->dx : other->v);
+    }
+    if (is_new) sum += fabs(product);
+  }
+  return sum;
+}
+
+/* A force `factor` along the motion of each port, as far as its cap. */
+static void push(yoke_correction *c, range r, double factor, bool is_passive, double cap) {
+  for (int i = r.first; i < r.end; ++i) {
+    const component *x     = &c->list[i];
+    double           force = 0.0, limit = 0.0;
+    for (int j = r.first; j < r.end; ++j) {
+      const component *other = &c->list[j];
+      const double     along = is_passive ? other->dx : other->v;
+      if (!is_beside(x, other)) continue;
+      force += factor * factor * along * along;
+      limit += cap * cap * other->f * other->f;
+    }
+    const double scale = force > limit ? sqrt(limit / force) : 1.0;
+    const double f     = scale * factor * (is_passive ? x->dx : x->v);
+    if (isfinite(f))
+      yoke_graph_set_held(c->of.graph, x->number, yoke_graph_held(c->of.graph, x->number) + x->entry * f);
+  }
+}
+
+static void set_wire(yoke_correction *c, range r) {
+  const int                   w       = c->list[r.first].wire;
+  const yoke_correction_rule *rule    = &c->rules[w];
+  const bool                  passive = rule->rule == YOKE_ENERGY_PASSIVITY;
+  const double leak  = passive ? surplus_of(c, w, c->list[r.first].side) : leak_of(c, yoke_account_now(c->account), w);
+  const bool   grows = leak > leak_of(c, yoke_account_before(c->account), w);
+  if (passive && !(leak > 0.0)) return;
+  if (rule->rule == YOKE_ENERGY_GUARD && !(leak > 0.0 && grows)) return;
+  const double sum = measure(c, r, passive);
+  if (sum > 0.0) push(c, r, -leak / sum, passive, rule->cap);
+}
+
+void yoke_correction_clear(yoke_correction *c) {
+  for (int k = 0; k < c->n_values; ++k) yoke_graph_set_held(c->of.graph, c->first_number + k, 0.0);
+}
+
+void yoke_correction_set(yoke_correction *c, double t, const double *before) {
+  yoke_correction_clear(c);
+  look(c, t, before);
+  for (int i = 0; i < c->n;) {
+    const range r = range_of(c, i);
+    set_wire(c, r);
+    i = r.end;
+  }
+}
+
+void yoke_correction_count(yoke_correction *c, double t, const double *before) {
+  const double H = yoke_graph_t(c->of.graph) - t;
+  for (int i = 0; i < c->n; ++i) {
+    const component *x = &c->list[i];
+    if (!x->is_first) continue;
+    yoke_account_correct(c->account, x->wire, x->side,
+                         x->entry * yoke_graph_held(c->of.graph, x->number) * displacement(c, x, H, before));
+  }
+}

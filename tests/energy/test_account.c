@@ -1,0 +1,141 @@
+/* The energy account: leaks, works and losses of subsystems and couplings. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "energy_run.h"
+
+static const char oscillator[] = "examples/energy-oscillator.yaml";
+
+/* Largest |leak| of the uncorrected oscillator, case 1. */
+static double growth(const char *sets) {
+  char all[ENERGY_TEXT];
+  snprintf(all, sizeof all, "cosimulation.energy=monitor %s", sets);
+  return energy_leak(oscillator, all);
+}
+
+/* Gonzalez, table 2, with integer clocks. */
+static void leak_of_the_oscillator_is_that_of_the_source(void **state) {
+  (void)state;
+  energy_check("m2 = 1", growth(""), 10232.4, 1e-3);
+  energy_check("m2 = 2", growth("parameters.m2=2"), 7568.5, 1e-3);
+  energy_check("k2 = 100", growth("parameters.k2=100"), 9983.2, 1e-3);
+}
+
+static void held_forces_leak_more_than_extrapolated_ones(void **state) {
+  (void)state;
+  energy_check("held", growth("cosimulation.slow_values=constant"), 20267.0, 1e-3);
+  energy_check("one step each", growth("parameters.n=1"), 10297.0, 1e-3);
+}
+
+static void positions_of_the_oscillator_are_those_of_the_source(void **state) {
+  (void)state;
+  energy_run run = energy_of(oscillator, "cosimulation.energy=monitor", "m1.x m2.x");
+  energy_check("m1.x", run.value[0], -4.4485721, 1e-7);
+  energy_check("m2.x", run.value[1], -1.2880863, 1e-7);
+  energy_release(&run);
+}
+
+/* Works stand on both sides, so that the leaks of all add up to the change of the balance. */
+static void leaks_add_up_to_the_balance(void **state) {
+  static const char *const models[] = {"examples/two-mass.yaml", "examples/double-pendulum.yaml",
+                                       "examples/slider-crank.yaml", "examples/double-pendulum-flexible.yaml"};
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    energy_run run =
+        energy_of(models[i], "cosimulation.energy=monitor cosimulation.step=1e-3 t_end=0.1 solvers.default=dop853",
+                  "total.leak total.balance");
+    double sum = 0.0;
+    assert_non_null(run.summary.subsystem_energies);
+    for (int p = 0; p < run.summary.n_subsystems; ++p) sum += run.summary.subsystem_energies[p].leak;
+    for (int k = 0; k < run.summary.n_couplings; ++k) sum += run.summary.coupling_energies[k].leak;
+    const double size = fabs(run.summary.energy_start) + fabs(run.value[1]) + 1.0;
+    assert_true(fabs(sum - run.value[0]) <= 1e-12 * size);
+    assert_true(fabs(run.summary.leak - run.value[0]) <= 1e-12 * size);
+    energy_release(&run);
+  }
+}
+
+/* Exact solvers and small macro steps: nobody leaks, and works are what subsystems gain. */
+static void subsystems_gain_what_goes_through_their_ports(void **state) {
+  static const char *const models[] = {"examples/two-mass.yaml", "examples/double-pendulum.yaml"};
+  static const char *const sets[]   = {
+        "cosimulation.couplings.decomposition=force/force", "cosimulation.couplings.decomposition=force/displacement",
+        "cosimulation.couplings.decomposition=displacement/displacement", "cosimulation.scheme=semi-implicit"};
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    char all[ENERGY_TEXT];
+    snprintf(all, sizeof all,
+             "cosimulation.energy=monitor cosimulation.scheme=implicit cosimulation.order=2 cosimulation.step=1e-3 "
+             "t_end=0.2 "
+             "solvers.default=dop853 solvers.default.rtol=1e-12 %s",
+             sets[i]);
+    energy_run run = energy_of(models[i / 3], all, "");
+    for (int p = 0; p < 2; ++p) {
+      const yoke_energy_share *e = &run.summary.subsystem_energies[p];
+      if (!(fabs(e->leak) <= 1e-5 * fabs(e->work[0])))
+        fail_msg("%s: subsystem '%s' leaks %g J, work %g J", sets[i], e->name, e->leak, e->work[0]);
+      assert_true(fabs(e->work[0]) > 0.0);
+    }
+    energy_release(&run);
+  }
+}
+
+static void leak_above_a_tenth_of_the_energy_is_warned_of(void **state) {
+  (void)state;
+  energy_run run = energy_of(oscillator, "cosimulation.energy=monitor", "");
+  assert_non_null(strstr(run.warning, "out of nothing"));
+  assert_non_null(strstr(run.warning, "coupling 'coupling'"));
+  assert_non_null(strstr(run.warning, "cosimulation.energy correct"));
+  energy_release(&run);
+  run = energy_of(oscillator, "cosimulation.energy=monitor t_end=0.1", "");
+  assert_null(strstr(run.warning, "out of nothing"));
+  energy_release(&run);
+}
+
+static void runs_without_an_account_have_no_leak(void **state) {
+  (void)state;
+  energy_run run = energy_of("examples/two-mass.yaml", "", "");
+  assert_false(run.summary.has_leak);
+  assert_null(run.summary.coupling_energies);
+  energy_release(&run);
+  run = energy_of("examples/two-mass.yaml", "solvers.default.kind=dop853", "total.leak");
+  assert_true(run.summary.has_leak);
+  energy_release(&run);
+}
+
+/* Motions have the same bits with and without. */
+static void account_changes_nothing(void **state) {
+  static const char *const models[] = {"examples/two-mass.yaml", "examples/slider-crank-flexible.yaml"};
+  static const char *const print[]  = {"m1.x m1.v m2.x m2.v", "bar2.angle bar2.omega"};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    energy_run with = energy_of(
+        models[i], "solvers.default.kind=semi-euler solvers.default.step=1e-4 cosimulation.energy=monitor t_end=0.1",
+        print[i]);
+    energy_run without = energy_of(
+        models[i], "solvers.default.kind=semi-euler solvers.default.step=1e-4 cosimulation.energy=off t_end=0.1",
+        print[i]);
+    for (int k = 0; k < with.summary.n_print; ++k)
+      assert_memory_equal(&with.value[k], &without.value[k], sizeof(double));
+    energy_release(&with);
+    energy_release(&without);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(leak_of_the_oscillator_is_that_of_the_source),
+      cmocka_unit_test(held_forces_leak_more_than_extrapolated_ones),
+      cmocka_unit_test(positions_of_the_oscillator_are_those_of_the_source),
+      cmocka_unit_test(leaks_add_up_to_the_balance),
+      cmocka_unit_test(subsystems_gain_what_goes_through_their_ports),
+      cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
+      cmocka_unit_test(runs_without_an_account_have_no_leak),
+      cmocka_unit_test(account_changes_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

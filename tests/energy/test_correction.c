@@ -1,0 +1,213 @@
+/* Correction of the energy that couplings bring out of nothing. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "energy_run.h"
+
+static const char oscillator[] = "examples/energy-oscillator.yaml", haptic[] = "examples/haptic.yaml",
+                  quarter_car[] = "examples/quarter-car.yaml";
+
+/* Stored energy at the end, as the subsystems tell it [J]. */
+static double energy_at_end(const char *model, const char *sets) {
+  energy_run run = energy_of(model, sets, "");
+  double     sum = 0.0;
+  for (int p = 0; p < run.summary.n_subsystems; ++p) sum += run.summary.subsystem_energies[p].energy;
+  for (int k = 0; k < run.summary.n_couplings; ++k) sum += run.summary.coupling_energies[k].energy;
+  energy_release(&run);
+  return sum;
+}
+
+/* Gonzalez, table 2, corrected; and ours. */
+static void correction_leaves_a_fiftieth_of_the_leak(void **state) {
+  static const struct {
+    const char *set;
+    double      corrected;
+  } rows[] = {{"parameters.m2=0.1", 56.8},
+              {"parameters.m2=1", 20.2},
+              {"parameters.m2=2", 16.1},
+              {"cosimulation.slow_values=constant", 25.4}};
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(sets, sizeof sets, "%s cosimulation.energy=monitor", rows[i].set);
+    const double without = energy_leak(oscillator, sets), with = energy_leak(oscillator, rows[i].set);
+    snprintf(sets, sizeof sets, "%s cosimulation.energy=guard", rows[i].set);
+    const double guarded = energy_leak(oscillator, sets);
+    energy_check(rows[i].set, with, rows[i].corrected, 0.25);
+    assert_true(with < without / 50.0);
+    assert_true(guarded < without / 50.0);
+  }
+}
+
+/* Case 2: what is held grows, what is extrapolated decays too slowly, both end where the exact motion does (1328.7 J) when corrected. */
+static void damped_oscillator_decays_as_it_should(void **state) {
+  static const char damped[] =
+      "parameters.c1=0.1 parameters.c2=0.1 parameters.cc=0.1 parameters.H=2e-3 parameters.n=20";
+  char sets[ENERGY_TEXT];
+  (void)state;
+  snprintf(sets, sizeof sets, "%s cosimulation.energy=monitor", damped);
+  energy_check("extrapolated", energy_at_end(oscillator, sets), 5532.7, 0.01);
+  snprintf(sets, sizeof sets, "%s cosimulation.energy=monitor cosimulation.slow_values=constant", damped);
+  energy_check("held", energy_at_end(oscillator, sets), 14197.0, 0.01);
+  energy_check("corrected", energy_at_end(oscillator, damped), 1327.0, 0.01);
+  snprintf(sets, sizeof sets, "%s cosimulation.slow_values=constant", damped);
+  energy_check("held, corrected", energy_at_end(oscillator, sets), 1324.0, 0.01);
+}
+
+/* Case 3. */
+static void strong_damping_needs_no_correction(void **state) {
+  static const char damped[] =
+      "parameters.c1=1 parameters.c2=1 parameters.cc=1 parameters.H=2e-3 parameters.n=20 cosimulation.energy=monitor";
+  char sets[ENERGY_TEXT];
+  (void)state;
+  energy_check("extrapolated", energy_at_end(oscillator, damped), 7.4179e-5, 0.01);
+  snprintf(sets, sizeof sets, "%s cosimulation.slow_values=constant", damped);
+  energy_check("held", energy_at_end(oscillator, sets), 9.0323e-5, 0.01);
+}
+
+/* The device and the virtual mass: 1/2 k d0^2 = 0.5 J at the start. */
+static void haptic_device_shakes_itself_up(void **state) {
+  (void)state;
+  energy_run now  = energy_of(haptic, "cosimulation.energy=monitor t_end=2", "total.energy");
+  energy_run held = energy_of(
+      haptic,
+      "cosimulation.energy=monitor t_end=2 cosimulation.couplings.feedthrough=true cosimulation.final_update=false",
+      "total.energy");
+  energy_check("force for the new position", now.value[0] / 0.5, 52.456, 1e-3);
+  energy_check("force for the position before", held.value[0] / 0.5, 2052.5, 1e-3);
+  energy_release(&now);
+  energy_release(&held);
+}
+
+static void passivity_controller_keeps_the_device_calm(void **state) {
+  static const char *const modes[] = {"", "cosimulation.couplings.feedthrough=true cosimulation.final_update=false"};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    energy_run run = energy_of(haptic, modes[i], "total.energy");
+    assert_true(run.value[0] < 1.15 * 0.5);
+    assert_true(run.summary.energy_drift < 0.15 * 0.5); /* at all output times, which are the macro points */
+    assert_true(run.summary.leak_corrected < 0.0);
+    energy_release(&run);
+  }
+}
+
+/* Largest difference of a quantity to the model as a whole, and the accumulated leak. */
+typedef struct car_run {
+  double body, wheel, leak;
+} car_run;
+
+static car_run drive(const char *energy) {
+  char                   set[64];
+  const char            *sets[] = {set};
+  yoke_run_summary       split = {.size = sizeof split}, whole = {.size = sizeof whole};
+  yoke_comparison       *comparison = NULL;
+  yoke_context          *ctx;
+  const yoke_run_options options = {
+      .size = sizeof options, .model = quarter_car, .n_sets = 1, .sets = sets, .no_predict = true, .threads = 1};
+  yoke_difference d   = {.size = sizeof d};
+  car_run         out = {0};
+  snprintf(set, sizeof set, "cosimulation.energy=%s", energy);
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_run_compare(ctx, &options, &split, &whole, &comparison), YOKE_OK);
+  for (int i = 0; yoke_comparison_get(ctx, comparison, i, &d) == YOKE_OK; ++i) {
+    if (strcmp(d.name, "body.x") == 0) out.body = d.largest;
+    if (strcmp(d.name, "wheel.x") == 0) out.wheel = d.largest;
+  }
+  out.leak = fabs(split.leak);
+  assert_true(out.body > 0.0 && out.wheel > 0.0);
+  yoke_comparison_destroy(&comparison);
+  yoke_run_summary_release(&split);
+  yoke_run_summary_release(&whole);
+  yoke_context_destroy(&ctx);
+  return out;
+}
+
+static void quarter_car_leaks_a_twentieth_and_is_no_worse(void **state) {
+  (void)state;
+  const car_run without = drive("monitor"), with = drive("correct");
+  assert_true(with.leak < 0.05 * without.leak);
+  assert_true(with.body <= without.body);
+  assert_true(with.wheel <= without.wheel);
+}
+
+static void coupling_has_a_word_of_its_own(void **state) {
+  (void)state;
+  energy_run a = energy_of(oscillator, "t_end=0.5 cosimulation.couplings.coupling.energy=monitor", "m1.x m2.x");
+  energy_run b = energy_of(oscillator, "t_end=0.5 cosimulation.energy=monitor", "m1.x m2.x");
+  energy_run c = energy_of(
+      oscillator, "t_end=0.5 cosimulation.energy=off cosimulation.couplings.coupling.energy=correct", "m1.x m2.x");
+  energy_run d = energy_of(oscillator, "t_end=0.5", "m1.x m2.x");
+  assert_memory_equal(a.value, b.value, 2 * sizeof(double));
+  assert_memory_equal(c.value, d.value, 2 * sizeof(double));
+  assert_true(a.value[0] != d.value[0]);
+  energy_release(&a);
+  energy_release(&b);
+  energy_release(&c);
+  energy_release(&d);
+}
+
+static void smaller_cap_corrects_less(void **state) {
+  (void)state;
+  const double small = energy_leak(oscillator, "parameters.m2=10 cosimulation.energy_cap=0.01"),
+               large = energy_leak(oscillator, "parameters.m2=10");
+  energy_check("cap 0.01", small, 393.0, 0.1);
+  energy_check("cap 0.25", large, 237.1, 0.1);
+}
+
+static void expect_refusal(const char *model, const char *sets, const char *text) {
+  energy_run run = energy_try(model, sets, "");
+  assert_int_equal(run.status, YOKE_E_MODEL);
+  if (strstr(run.warning, text) == NULL) fail_msg("%s: '%s' is not in '%s'", sets, text, run.warning);
+  energy_release(&run);
+}
+
+static void what_cannot_be_corrected_is_refused_by_name(void **state) {
+  (void)state;
+  expect_refusal(quarter_car, "cosimulation.energy=passivity", "coupling 'suspension': its energy cannot be corrected");
+  expect_refusal(quarter_car, "cosimulation.couplings.decomposition=displacement/displacement",
+                 "a decomposition with a force side");
+  expect_refusal("examples/double-pendulum.yaml", "cosimulation.couplings.knee.energy=correct", "coupling 'knee'");
+}
+
+static void joints_are_accounted_for_and_not_corrected(void **state) {
+  (void)state;
+  energy_run run = energy_of("examples/double-pendulum.yaml", "t_end=0.1 cosimulation.energy=correct", "");
+  assert_non_null(strstr(run.warning, "coupling 'knee' is a rigid joint"));
+  assert_true(run.summary.has_leak);
+  assert_true(run.summary.leak_corrected == 0.0);
+  energy_release(&run);
+}
+
+/* Bushings in the plane, forces and moments, both signs. */
+static void planar_bodies_are_corrected_too(void **state) {
+  static const char sets[] =
+      "cosimulation.scheme=explicit cosimulation.order=0 cosimulation.step=5e-4 t_end=0.5 solvers.default=dop853";
+  char all[ENERGY_TEXT];
+  (void)state;
+  snprintf(all, sizeof all, "%s cosimulation.energy=monitor", sets);
+  const double without = energy_leak("examples/double-pendulum-flexible.yaml", all);
+  snprintf(all, sizeof all, "%s cosimulation.energy=correct", sets);
+  const double with = energy_leak("examples/double-pendulum-flexible.yaml", all);
+  if (!(with < 0.2 * without)) fail_msg("%g J with the correction, %g J without", with, without);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(correction_leaves_a_fiftieth_of_the_leak),
+      cmocka_unit_test(damped_oscillator_decays_as_it_should),
+      cmocka_unit_test(strong_damping_needs_no_correction),
+      cmocka_unit_test(haptic_device_shakes_itself_up),
+      cmocka_unit_test(passivity_controller_keeps_the_device_calm),
+      cmocka_unit_test(quarter_car_leaks_a_twentieth_and_is_no_worse),
+      cmocka_unit_test(coupling_has_a_word_of_its_own),
+      cmocka_unit_test(smaller_cap_corrects_less),
+      cmocka_unit_test(what_cannot_be_corrected_is_refused_by_name),
+      cmocka_unit_test(joints_are_accounted_for_and_not_corrected),
+      cmocka_unit_test(planar_bodies_are_corrected_too),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* Energy of couplings: tables 2 and 3 of Gonzalez, Arbatani, Mohtat and Kovecses with integer clocks, and what their correction leaves. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../energy/energy_run.h"
+
+static const char oscillator[] = "examples/energy-oscillator.yaml";
+
+typedef struct table_row {
+  const char *set;
+  double      uncorrected, corrected; /* largest |E - E(0)| over 10 s [J] */
+} table_row;
+
+static const table_row rows[] = {
+    {"parameters.m2=0.01", 1.64e47, 202.5}, {"parameters.m2=0.1", 1.372e7, 56.8}, {"parameters.m2=1", 10232.4, 20.2},
+    {"parameters.m2=2", 7568.5, 16.1},      {"parameters.m2=5", 5797.4, 1.9},     {"parameters.m2=10", 2894.7, 237.1},
+    {"parameters.m2=100", 5160.4, 97.2},    {"parameters.k2=0.1", 6092.5, 4.1},   {"parameters.k2=1", 6135.1, 4.1},
+    {"parameters.k2=10", 6475.3, 4.2},      {"parameters.k2=100", 9983.2, 6.3},   {"parameters.k2=500", 11330.0, 9.7},
+    {"parameters.k2=2000", 9504.5, 46.3},   {"parameters.k2=1e4", 8926.0, 89.3},  {"parameters.k2=1e5", 9588.4, 207.9},
+};
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+static double leak_of(const char *energy, const char *set) {
+  char all[ENERGY_TEXT];
+  snprintf(all, sizeof all, "cosimulation.energy=%s %s", energy, set);
+  return energy_leak(oscillator, all);
+}
+
+/* The lightest mass leaves all that a mechanism can do: its run ends on the way to 1.64e47 J. */
+static void uncorrected_tables_are_those_of_the_source(void **state) {
+  (void)state;
+  energy_run run = energy_try(oscillator, "cosimulation.energy=monitor parameters.m2=0.01", "");
+  assert_int_equal(run.status, YOKE_E_UNSTABLE);
+  energy_release(&run);
+  for (int i = 1; i < N_ROWS; ++i)
+    energy_check(rows[i].set, leak_of("monitor", rows[i].set), rows[i].uncorrected, 0.01);
+}
+
+static void corrected_tables_are_those_of_the_source(void **state) {
+  (void)state;
+  for (int i = 0; i < N_ROWS; ++i) energy_check(rows[i].set, leak_of("correct", rows[i].set), rows[i].corrected, 0.25);
+}
+
+/* Section 4.1: equal steps of both, and 2 ms. */
+static void other_steps_leak_as_in_the_source(void **state) {
+  static const struct {
+    const char *set;
+    double      uncorrected, corrected;
+  } steps[] = {
+      {"parameters.n=1", 10297.0, 163.0},
+      {"parameters.H=5e-4 parameters.n=1", 3896.5, 70.0},
+      {"parameters.H=1e-4 parameters.n=1", 633.59, 8.9},
+      {"parameters.H=2e-3 parameters.n=20", 37891.0, 56.4},
+      {"parameters.H=2e-3 parameters.n=20 cosimulation.slow_values=constant", 1.1538e5, 66.1},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i) {
+    energy_check(steps[i].set, leak_of("monitor", steps[i].set), steps[i].uncorrected, 0.01);
+    energy_check(steps[i].set, leak_of("correct", steps[i].set), steps[i].corrected, 0.25);
+  }
+}
+
+/* A heavy second mass, figure 16: a smaller cap corrects less. */
+static void smaller_caps_correct_less(void **state) {
+  static const double cap[] = {0.25, 0.1, 0.05, 0.01}, leak[] = {237.1, 306.0, 345.0, 393.0};
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    char set[80];
+    snprintf(set, sizeof set, "parameters.m2=10 cosimulation.energy_cap=%g", cap[i]);
+    energy_check(set, leak_of("correct", set), leak[i], 0.05);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(uncorrected_tables_are_those_of_the_source),
+      cmocka_unit_test(corrected_tables_are_those_of_the_source),
+      cmocka_unit_test(other_steps_leak_as_in_the_source),
+      cmocka_unit_test(smaller_caps_correct_less),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
