@@ -204,10 +204,11 @@ static bool has_signal(const yoke_plan *plan) {
   return false;
 }
 
-/* Joints and cuts that overlap are force/force. */
+/* Joints and cuts that overlap are force/force, and feed-through has a force on one side alone. */
 static bool has_one_decomposition(const yoke_plan *plan) {
   for (int k = 0; k < plan->n_couplings; ++k) {
-    if (plan->couplings[k].is_joint || plan->couplings[k].is_overlap) return true;
+    if (plan->couplings[k].is_joint || plan->couplings[k].is_overlap || plan->couplings[k].settings.feedthrough)
+      return true;
   }
   return false;
 }
@@ -227,7 +228,7 @@ static void accelerations_of_every_split_example_are_those_of_the_whole_model(vo
     if (!is_looked_at) continue;
     ++n_split;
     for (int d = 0; d < n_decompositions; ++d) {
-      l                       = split_file(files.gl_pathv[f], 1, &decompositions[d]);
+      l                       = split_file(files.gl_pathv[f], n_decompositions > 1 ? 1 : 0, &decompositions[d]);
       const double difference = acceleration_difference(&l);
       if (!(difference <= 1e-10)) fail_msg("%s, %s: %g", files.gl_pathv[f], decompositions[d], difference);
       close_split(&l);
