@@ -82,6 +82,14 @@ static const yoke_setting control_rows[] = {
      .help = "steps become shorter where the accumulated error of the run would exceed so many rtol, of 10 and more "
              "once half are used up; 0: never",
      AT(budget)},
+    {.key       = "compare",
+     .type      = YOKE_SETTING_INTEGER,
+     .min       = 1,
+     .max       = 1000,
+     .otherwise = "5 where no estimator is named, else 1",
+     .help = "rigid joints alone: the second integration of md is made once in so many steps at least, and where its "
+             "error matters",
+     AT(compare)},
     {.key      = "ratio",
      .type     = YOKE_SETTING_NUMBER,
      .n        = 2,
@@ -133,5 +141,6 @@ yoke_control_settings yoke_control_settings_default(void) {
   yoke_setting_start(&yoke_order_rows, &settings);
   settings.estimator = YOKE_ESTIMATOR_MD;
   settings.budget    = 0.0;
+  settings.compare   = 1;
   return settings;
 }

@@ -62,6 +62,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
   c->settings             = *settings;
   c->care                 = 1.0;
   c->estimator.tolerances = settings->tolerances;
+  c->estimator.compare    = settings->compare;
   yoke_status status      = yoke_estimator_choose(settings->estimator, graph, ctx, &c->estimator.way);
   if (status == YOKE_OK) {
     const bool compares = yoke_estimator_comparison(&c->estimator) != YOKE_COMPARISON_NONE;
@@ -96,6 +97,7 @@ void yoke_controller_restart(yoke_controller *c, double H) {
   c->n_failed = c->n_good = 0;
   c->starts               = true;
   c->leaps                = is_all_overlap;
+  yoke_estimator_restart(&c->estimator);
 }
 
 void yoke_controller_watch(yoke_controller *c, yoke_trial_end end, void *user) {
@@ -132,7 +134,7 @@ void yoke_controller_pack(const yoke_controller *c, yoke_pack *out) {
   yoke_pack_bool(out, c->leaps);
   yoke_pack_bool(out, c->has_scales);
   yoke_pack_double(out, c->care);
-  yoke_scales_pack(&c->estimator.scales, out);
+  yoke_estimator_pack(&c->estimator, out);
 }
 
 yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_context *ctx) {
@@ -146,7 +148,7 @@ yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_con
   read.leaps      = yoke_unpack_bool(in);
   read.has_scales = yoke_unpack_bool(in);
   read.care       = yoke_unpack_double(in);
-  yoke_scales_unpack(&read.estimator.scales, in);
+  yoke_estimator_unpack(&read.estimator, in);
   const bool is_sound = read.H > 0.0 && read.H <= c->settings.max && read.degree >= 0 &&
                         read.degree <= c->settings.order_max && yoke_is_count(read.n_failed) &&
                         yoke_is_count(read.n_good) && read.care >= 1.0 && read.care <= most_care;
@@ -231,6 +233,7 @@ static double error_ahead(const yoke_controller *c, const yoke_trial *trial, boo
 typedef struct verdict {
   bool             accepted, is_lost;
   double           error; /* largest norm */
+  yoke_estimate    estimate;
   yoke_error_norms norms; /* of the degree to come */
   int              worst; /* wire */
   int              tried; /* degree in force, which a short past may keep below the planned one */
@@ -312,6 +315,7 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->tried   = trial.degree;
   v->is_lost = status != YOKE_OK;
   if (!v->is_lost) yoke_estimator_estimate(&c->estimator, c->graph, &estimate);
+  v->estimate = estimate;
   v->error    = yoke_error_norms_largest(&estimate.norms);
   v->worst    = estimate.worst;
   v->accepted = v->error <= 1.0 || (c->is_forward && isfinite(v->error));
@@ -465,7 +469,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     yoke_step_statistics one;
     verdict              v;
     yoke_graph_set_degree(c->graph, c->degree);
-    yoke_graph_set_comparison(c->graph, yoke_estimator_comparison(&c->estimator));
+    yoke_graph_set_comparison(c->graph, yoke_estimator_next_comparison(&c->estimator, c->graph, H));
     yoke_context_clear(c->trial_ctx);
     yoke_status status = yoke_graph_try(c->graph, t_next, &one, c->trial_ctx);
     yoke_step_add_work(&total, &one);
@@ -488,7 +492,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       total.local_error = (double)NAN;
       if (c->monitor != NULL) YOKE_TRY(yoke_monitor_look(c->monitor, &c->estimator, &total));
       if (c->settings.budget > 0.0 && !isnan(total.local_error)) mind_budget(c, H, &v);
-      yoke_estimator_accept(&c->estimator, c->graph);
+      yoke_estimator_accept(&c->estimator, c->graph, &v.estimate);
       YOKE_TRY(yoke_graph_accept(c->graph, ctx));
       total.residual = one.residual;
       memcpy(total.residuals, one.residuals, sizeof total.residuals);

@@ -22,6 +22,7 @@ typedef struct yoke_control_settings {
   yoke_step_rule      rule;
   yoke_order_rule     order_rule;
   int                 order_min, order_max;
+  int                 compare; /* comparisons with consistent values: at least one in so many steps (estimator.h) */
   double
       budget; /* E at the end of the run, in rtol (error_tally.h); 0: the error of single steps alone is controlled */
 } yoke_control_settings;

@@ -65,6 +65,60 @@ yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator) 
   return YOKE_COMPARISON_NONE;
 }
 
+/* ---- what is held ---- */
+
+enum { FIRST_COMPARED = 3 }; /* behind a start */
+static const double share_to_hold =
+    0.05; /* of the limit: errors of motions below it are not looked for in every step */
+
+static double grown(double norm, double H_ratio, int order) {
+  return norm * pow(H_ratio, (double)order);
+}
+
+/* Norms of positions and velocities over a step of length H, by those that are held. */
+static void expect_motion(const yoke_estimator *e, const yoke_graph *graph, double H, yoke_error_norms *norms) {
+  const yoke_held_norms *held = &e->held;
+  yoke_trial             trial;
+  yoke_graph_trial(graph, &trial);
+  yoke_graph_local_order(graph, trial.degree, norms->order);
+  norms->position = grown(held->position, H / held->H, norms->order[0]);
+  norms->velocity = grown(held->velocity, H / held->H, norms->order[1]);
+}
+
+yoke_comparison_kind yoke_estimator_next_comparison(const yoke_estimator *e, const yoke_graph *graph, double H) {
+  const yoke_comparison_kind kind     = yoke_estimator_comparison(e);
+  yoke_error_norms           expected = {0};
+  if (kind != YOKE_COMPARISON_CONSISTENT || e->held.n_compared < FIRST_COMPARED || e->held.age + 1 >= e->compare)
+    return kind;
+  expect_motion(e, graph, H, &expected);
+  return yoke_error_norms_largest(&expected) < share_to_hold ? YOKE_COMPARISON_VALUES : kind;
+}
+
+bool yoke_estimator_holds(const yoke_estimator *e, const yoke_graph *graph) {
+  yoke_trial trial;
+  yoke_graph_trial(graph, &trial);
+  return e->way == YOKE_ESTIMATE_CONSISTENT && !trial.is_compared;
+}
+
+/* What multipliers do inside the step tells when motions change; of other couplings the comparison alone does. */
+static void hold(yoke_estimator *e, const yoke_graph *graph, const yoke_estimate *of_trial) {
+  yoke_held_norms *held = &e->held;
+  yoke_trial       trial;
+  yoke_graph_trial(graph, &trial);
+  if (e->way != YOKE_ESTIMATE_CONSISTENT || !yoke_graph_is_held_by_joints(graph)) return;
+  if (!trial.is_compared) {
+    ++held->age;
+    return;
+  }
+  const int32_t n = held->n_compared < FIRST_COMPARED ? held->n_compared + 1 : FIRST_COMPARED;
+  *held =
+      (yoke_held_norms){.H = trial.H, .position = of_trial->position, .velocity = of_trial->velocity, .n_compared = n};
+}
+
+void yoke_estimator_restart(yoke_estimator *e) {
+  e->held = (yoke_held_norms){0};
+}
+
 /* ---- tolerances ---- */
 
 static double absolute(const yoke_tolerances *t, int kind, double scale, double least) {
@@ -116,19 +170,30 @@ void yoke_estimator_start(yoke_estimator *e, const yoke_graph *graph) {
   enlarge_scales(e, graph, false);
 }
 
-void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph) {
+void yoke_estimator_accept(yoke_estimator *e, const yoke_graph *graph, const yoke_estimate *of_trial) {
   enlarge_scales(e, graph, true);
+  hold(e, graph, of_trial);
 }
 
-void yoke_scales_pack(const yoke_scales *s, yoke_pack *out) {
-  const double all[4] = {s->position, s->velocity, s->coupling[0], s->coupling[1]};
-  yoke_pack_doubles(out, 4, all);
+void yoke_estimator_pack(const yoke_estimator *e, yoke_pack *out) {
+  const yoke_scales     *s = &e->scales;
+  const yoke_held_norms *h = &e->held;
+  const double all[7]      = {s->position, s->velocity, s->coupling[0], s->coupling[1], h->H, h->position, h->velocity};
+  yoke_pack_doubles(out, 7, all);
+  yoke_pack_int32(out, h->n_compared);
+  yoke_pack_int32(out, h->age);
 }
 
-void yoke_scales_unpack(yoke_scales *s, yoke_unpack *in) {
-  double all[4];
-  yoke_unpack_doubles(in, 4, all);
-  *s = (yoke_scales){.position = all[0], .velocity = all[1], .coupling = {all[2], all[3]}};
+void yoke_estimator_unpack(yoke_estimator *e, yoke_unpack *in) {
+  double all[7];
+  yoke_unpack_doubles(in, 7, all);
+  e->scales          = (yoke_scales){.position = all[0], .velocity = all[1], .coupling = {all[2], all[3]}};
+  e->held            = (yoke_held_norms){.H = all[4], .position = all[5], .velocity = all[6]};
+  e->held.n_compared = yoke_unpack_int32(in);
+  e->held.age        = yoke_unpack_int32(in);
+  if (e->held.n_compared < 0 || e->held.n_compared > FIRST_COMPARED || e->held.age < 0 || e->held.age > e->compare ||
+      (e->held.n_compared > 0 && !(e->held.H > 0.0)))
+    yoke_unpack_refuse(in, "no estimator holds such errors");
 }
 
 /* ---- errors ---- */
@@ -311,9 +376,19 @@ static void estimate_motion(const yoke_estimator *e, const yoke_graph *graph, co
   out->norms.velocity = yoke_wrms_value(&norm[1]);
   out->worst          = worst.wire;
   yoke_graph_local_order(graph, trial->degree, out->norms.order);
+  out->position = out->norms.position;
+  out->velocity = out->norms.velocity;
   if (e->way == YOKE_ESTIMATE_CONSISTENT) estimate_multipliers(e, graph, trial, &worst, out);
   if (trial->n_past >= POINTS_TO_JUDGE) estimate_coupling(e, graph, trial, true, &worst, out);
   if (e->way == YOKE_ESTIMATE_HIGHER || e->way == YOKE_ESTIMATE_END) watch_partners(e, graph, trial, out);
+}
+
+/* A trial that was not compared. */
+static void estimate_held(const yoke_estimator *e, const yoke_graph *graph, const yoke_trial *trial, search *worst,
+                          yoke_estimate *out) {
+  expect_motion(e, graph, trial->H, &out->norms);
+  estimate_multipliers(e, graph, trial, worst, out);
+  if (trial->n_past >= POINTS_TO_JUDGE) estimate_coupling(e, graph, trial, true, worst, out);
 }
 
 /* Copies in halos against their originals, beside all other errors. */
@@ -348,6 +423,8 @@ void yoke_estimator_estimate(const yoke_estimator *e, const yoke_graph *graph, y
   yoke_graph_trial(graph, &trial);
   if (has_motion(e, &trial))
     estimate_motion(e, graph, &trial, out);
+  else if (yoke_estimator_holds(e, graph))
+    estimate_held(e, graph, &trial, &worst, out);
   else
     estimate_coupling(e, graph, &trial, false, &worst, out);
   if (e->way == YOKE_ESTIMATE_MULTIPLIER) estimate_multipliers(e, graph, &trial, &worst, out);

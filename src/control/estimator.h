@@ -8,6 +8,7 @@
  *   le    corrected   |y - y^|, y^ integrated with consistent values (trial.h); also md where a coupling has no constants
  *   cv    any         |u_pre - u|                                                         (exCV, imCV, waCV)
  *                     where a coupling has no constants: of consistent values
+ * Where a comparison with consistent values has shown that errors of motions are far below the limit, some steps go without it.
  * imMD and its like compare polynomials of degree k and k + 1. Where the coupling values break inside the step (trial.h) neither is near them, and the end value
  * tells nothing of when: all of C^k H (u_pre - u) counts, 1/(1 - C^(k+1)/C^k) times as much.
  * Signals count by the motions that they lead to, which are among the ports; those that nothing shows the effect of by the mean of their error
@@ -44,15 +45,25 @@ typedef struct yoke_scales {
   double coupling[2]; /* motions, forces */
 } yoke_scales;
 
+/* Of the last accepted trial that was compared with consistent values: its length, and the norms of the errors of motions. */
+typedef struct yoke_held_norms {
+  double  H, position, velocity;
+  int32_t n_compared; /* of them since a start, FIRST_COMPARED (estimator.c) at most */
+  int32_t age;        /* accepted trials since */
+} yoke_held_norms;
+
 typedef struct yoke_estimator {
   yoke_estimate_way way;
   yoke_tolerances   tolerances;
+  int               compare; /* at least one step in so many is compared with consistent values; 1, or less: all */
   yoke_scales       scales;
+  yoke_held_norms   held;
 } yoke_estimator;
 
 typedef struct yoke_estimate {
   yoke_error_norms norms;
-  int              worst; /* wire with the largest share */
+  double           position, velocity; /* those of motions alone, without what multipliers do inside the step */
+  int              worst;              /* wire with the largest share */
 } yoke_estimate;
 
 /* The way for this graph, or why there is none: md and le need subsystems that can go back, all at once (no sequence), and in
@@ -60,8 +71,13 @@ typedef struct yoke_estimate {
 yoke_status yoke_estimator_choose(yoke_estimator_kind kind, const yoke_graph *graph, yoke_context *ctx,
                                   yoke_estimate_way *out);
 
-/* Comparison that the next trial needs. */
+/* Comparison that the trials of a run need. */
 yoke_comparison_kind yoke_estimator_comparison(const yoke_estimator *estimator);
+/* That of the next trial, of length H: consistent values alone where errors of motions are far below those that multipliers make inside the step,
+ * as the last comparison says, which is less than `compare` steps old. */
+yoke_comparison_kind yoke_estimator_next_comparison(const yoke_estimator *estimator, const yoke_graph *graph, double H);
+/* Was the last trial not compared for this reason? Its errors of motions are those of the last comparison, as they fall with H. */
+bool                 yoke_estimator_holds(const yoke_estimator *estimator, const yoke_graph *graph);
 
 /* Errors of the last trial. */
 void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *graph, yoke_estimate *out);
@@ -79,11 +95,14 @@ double yoke_estimator_atol_coupling(const yoke_estimator *estimator, const yoke_
 /* Before the first trial: the values at the start count for the scales. */
 void yoke_estimator_start(yoke_estimator *estimator, const yoke_graph *graph);
 
-/* The values of the accepted step count for the scales from now on. */
-void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph);
+/* The trial is accepted: its values count for the scales from now on, its errors for those that are held. */
+void yoke_estimator_accept(yoke_estimator *estimator, const yoke_graph *graph, const yoke_estimate *of_trial);
+
+/* The motion breaks: nothing is held. */
+void yoke_estimator_restart(yoke_estimator *estimator);
 
 /* All that an estimator has learned. */
-void yoke_scales_pack(const yoke_scales *scales, yoke_pack *out);
-void yoke_scales_unpack(yoke_scales *scales, yoke_unpack *in);
+void yoke_estimator_pack(const yoke_estimator *estimator, yoke_pack *out);
+void yoke_estimator_unpack(yoke_estimator *estimator, yoke_unpack *in);
 
 #endif

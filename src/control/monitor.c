@@ -20,11 +20,12 @@ typedef struct held {
 /* What is known, and changes. */
 typedef struct known {
   int64_t steps, estimates, evaluations, integrations;
-  int64_t run;   /* work of the run: right-hand sides, and one for each integration */
-  int64_t last;  /* of the last estimate */
-  int     fresh; /* steps since a start or a break */
-  int     owes;  /* 1: the error of the last step is not counted yet (count_late) */
-  double  H;     /* of the ratios */
+  int64_t run;        /* work of the run: right-hand sides, and one for each integration */
+  int64_t last;       /* of the last estimate */
+  int     fresh;      /* steps since a start or a break */
+  int     owes;       /* 1: the error of the last step is not counted yet (count_late) */
+  double  H;          /* of the ratios */
+  double  H_compared; /* of the last step that step control has compared; 0: none */
 } known;
 
 struct yoke_monitor {
@@ -43,6 +44,7 @@ struct yoke_monitor {
   double           *errors;    /* [n] of the step at hand */
   double           *ratio;     /* [n] |e| per jump */
   double           *most;      /* [n] largest |e| that was estimated */
+  double           *compared;  /* [n] |e| of the last step that step control has compared */
   bool              has_inner; /* the step at hand has `inner` */
   double           *inner;     /* [n] of the step at hand: how far it is off between its ends, beside `errors` */
   double           *jumps;     /* [n_subsystems] of the step at hand */
@@ -78,6 +80,7 @@ static yoke_status fill(yoke_monitor *m, yoke_context *ctx) {
   m->errors       = yoke_arena_take(&m->arena, (size_t)m->n, sizeof *m->errors);
   m->ratio        = yoke_arena_take(&m->arena, (size_t)m->n, sizeof *m->ratio);
   m->most         = yoke_arena_take(&m->arena, (size_t)m->n, sizeof *m->most);
+  m->compared     = yoke_arena_take(&m->arena, (size_t)m->n, sizeof *m->compared);
   m->inner        = yoke_arena_take(&m->arena, (size_t)m->n, sizeof *m->inner);
   m->jumps        = yoke_arena_take(&m->arena, (size_t)m->n_subsystems, sizeof *m->jumps);
   m->held         = yoke_arena_take(&m->arena, (size_t)m->n_subsystems, sizeof *m->held);
@@ -118,8 +121,9 @@ void yoke_monitor_destroy(yoke_monitor **monitor) {
 
 /* Consistent multipliers at the end of the last step were those behind the break, to which nothing inside the step leads. */
 void yoke_monitor_restart(yoke_monitor *m) {
-  m->known.fresh = 0;
-  m->known.owes  = 0;
+  m->known.fresh      = 0;
+  m->known.owes       = 0;
+  m->known.H_compared = 0.0;
   for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
@@ -176,6 +180,28 @@ static void hold(yoke_monitor *m, double H) {
     const double error = fmin(m->ratio[i] * m->jumps[m->subsystem[i]], doubled * m->most[i]);
     m->errors[i]       = error * (m->is_rate[i] ? by : by * by);
   }
+}
+
+/* How errors of positions and velocities of the last step that step control has compared change in one of another length. */
+static void find_scales(const yoke_monitor *m, const yoke_trial *trial, double scale[2]) {
+  int order[2];
+  yoke_graph_local_order(m->graph, trial->degree, order);
+  for (int k = 0; k < 2; ++k) scale[k] = pow(trial->H / m->known.H_compared, (double)order[k]);
+}
+
+static void hold_compared(yoke_monitor *m, const yoke_trial *trial) {
+  double scale[2];
+  find_scales(m, trial, scale);
+  for (int i = 0; i < m->n; ++i) m->errors[i] = scale[m->is_rate[i]] * m->compared[i];
+}
+
+/* One that vanishes by chance is held as half of what it was. */
+static void keep_compared(yoke_monitor *m, const yoke_trial *trial) {
+  double scale[2] = {0.0, 0.0};
+  if (m->known.H_compared > 0.0) find_scales(m, trial, scale);
+  for (int i = 0; i < m->n; ++i)
+    m->compared[i] = fmax(fabs(m->errors[i]), 0.5 * fmin(scale[m->is_rate[i]], 1.0) * m->compared[i]);
+  m->known.H_compared = trial->H;
 }
 
 /* Has a jump doubled beyond all that were estimated? */
@@ -285,6 +311,9 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
   statistics->local_error = (double)NAN;
   if (by != NULL && take_errors(m, by)) {
     ++m->known.estimates;
+    if (by->way == YOKE_ESTIMATE_CONSISTENT) keep_compared(m, &trial);
+  } else if (by != NULL && yoke_estimator_holds(by, m->graph)) {
+    hold_compared(m, &trial);
   } else if (!m->knows) {
     return YOKE_OK;
   } else if (m->is_free) {
@@ -340,6 +369,7 @@ void yoke_monitor_pack(const yoke_monitor *m, yoke_pack *out) {
   yoke_pack_block(out, sizeof m->known, &m->known);
   yoke_pack_doubles(out, (size_t)m->n, m->ratio);
   yoke_pack_doubles(out, (size_t)m->n, m->most);
+  yoke_pack_doubles(out, (size_t)m->n, m->compared);
   yoke_pack_block(out, (size_t)m->n_subsystems * sizeof *m->held, m->held);
   yoke_pack_doubles(out, (size_t)m->n_channels, m->size);
   yoke_error_tally_pack(m->tally, out);
@@ -351,6 +381,7 @@ static void read(yoke_monitor *m, yoke_unpack *in) {
   if (counts != NULL) memcpy(&m->known, counts, sizeof m->known);
   yoke_unpack_doubles(in, (size_t)m->n, m->ratio);
   yoke_unpack_doubles(in, (size_t)m->n, m->most);
+  yoke_unpack_doubles(in, (size_t)m->n, m->compared);
   const void *list = yoke_unpack_block(in, (size_t)m->n_subsystems * sizeof *m->held);
   if (list != NULL) memcpy(m->held, list, (size_t)m->n_subsystems * sizeof *m->held);
   yoke_unpack_doubles(in, (size_t)m->n_channels, m->size);

@@ -1,7 +1,7 @@
 /* Monitor: estimates the local error of every accepted step and adds it up (error_tally.h), whoever chose the step. It changes nothing of a trial; step control
  * chooses the next step by what it says (yoke_monitor_pace).
  *
- *   step control    its own estimate, where it looks at motions
+ *   step control    its own estimate, where it looks at motions; in steps that it does not compare its last one, as errors fall with H
  *   PREDICTED       corrected schemes: the corrector against the predictor, in every step; needs no integration
  *   copies          couplings that overlap: copies against their originals, in every step; needs no integration
  *   CONSISTENT      all else: a second integration, through the values that belong to the new outputs (trial.h). In the first

@@ -272,6 +272,14 @@ bool yoke_graph_forgets_start(const yoke_graph *g) {
   return forgets;
 }
 
+bool yoke_graph_is_held_by_joints(const yoke_graph *g) {
+  if (!g->scheme->traits.corrects_to_tolerance) return false;
+  for (int i = 0; i < g->n_wires; ++i) {
+    if (!graph_has_instant(&g->wires[i])) return false;
+  }
+  return yoke_graph_forgets_start(g);
+}
+
 void yoke_graph_set_degree(yoke_graph *g, int degree) {
   g->wanted = degree < g->settings.order ? degree : g->settings.order;
 }
@@ -647,7 +655,7 @@ static void inner_errors_of(const yoke_graph *g, int port, int degree, double *i
 }
 
 bool yoke_graph_inner_errors(const yoke_graph *g, int n, double *inner) {
-  if (!g->is_compared || !g->has_consistent) return false;
+  if (!(g->is_compared || g->comparison == YOKE_COMPARISON_VALUES) || !g->has_consistent) return false;
   memset(inner, 0, (size_t)n * sizeof *inner);
   const int degree = graph_comparison_degree(g);
   for (int port = 0; port < 2 * g->n_wires; ++port) {

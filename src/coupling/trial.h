@@ -54,7 +54,7 @@ bool yoke_graph_breaks(const yoke_graph *graph, int wire);
 /* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
  * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into
  * inner [n], n_p + n_v of each port one behind the other; 0 for positions and where there are no multipliers. false: nothing is written, because all are 0:
- * in steps that were not compared. */
+ * in steps without consistent values that step control asked for. */
 bool yoke_graph_inner_errors(const yoke_graph *graph, int n, double *inner);
 
 /* What errors of the multipliers do to the velocities of a port inside the step: a share of H (da/du) (u_pre - u) with consistent values, into
@@ -90,6 +90,8 @@ bool        yoke_graph_multipliers_are_off(yoke_graph *graph);
 yoke_status yoke_graph_restart_consistent(yoke_graph *graph, yoke_context *ctx);
 /* Are there multipliers, and do all go on from consistent values, so that their nodes do not remember how the run began? */
 bool        yoke_graph_forgets_start(const yoke_graph *graph);
+/* And is there nothing else, no force element and no signal, and are they corrected until their conditions hold? */
+bool        yoke_graph_is_held_by_joints(const yoke_graph *graph);
 /* Local order of the predicted coupling values at this degree: degree + 1, by accelerations one more. */
 int         yoke_graph_input_order(const yoke_graph *graph, int degree);
 /* Lowest local orders of positions and velocities of all couplings at this degree. */

@@ -38,6 +38,13 @@ static void choose_budget(const yoke_graph *graph, bool names_estimator, yoke_st
   if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
+/* Who names md wants all of its comparisons. */
+static void choose_comparisons(bool names_estimator, yoke_step_choice *choice) {
+  enum { USUAL = 5 };
+  if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "compare"), &choice->settings))
+    choice->settings.compare = names_estimator ? 1 : USUAL;
+}
+
 static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, yoke_step_choice *choice) {
   static const char *const ways[] = {
       [YOKE_ESTIMATE_HIGHER]     = "motion against a second integration of a higher degree",
@@ -88,6 +95,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
       !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
   choose_budget(graph, names_estimator, choice);
+  choose_comparisons(names_estimator, choice);
   choose_steps(plan, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))
