@@ -11,6 +11,8 @@ static const double shortest = 0.01;                  /* of the average step */
 static const double guard =
     10.0; /* [rtol] a budget from here on acts when half of it is used up, and not at any price: */
 static const double spared_by_guard = 0.5, care_of_guard = 16.0;
+static const double most_bite = 10.0; /* of the budget, times what a step of this length is worth */
+enum { MOST_SPARED = 3 };
 static const double start_growth =
     5.0; /* of the first steps, which are short by guess, where multipliers forget them */
 
@@ -22,6 +24,7 @@ struct yoke_controller {
   double                H;           /* of the next trial */
   int                   degree;      /* likewise */
   int                   n_failed;    /* consecutive rejected trials */
+  int                   n_spared;    /* of these for the budget */
   int                   n_good;      /* accepted steps with this degree and without reduction */
   bool                  starts;      /* in the start phase */
   bool                  leaps;       /* in that of the run, where steps grow fast */
@@ -307,6 +310,21 @@ static void mind_budget(yoke_controller *c, double H, verdict *v) {
   v->ratio              = fmin(v->ratio, fmax(ratio_of(c, v, c->care), least));
 }
 
+/* A trial that a contact or a kink makes take far more of the budget than its length is worth: steps behind it cannot make up for that. Its error falls
+ * with H^2. Shorter ones than a hundredth of the average are left alone, and so is what three shorter ones have not mended. */
+static void spare_budget(yoke_controller *c, double H, verdict *v) {
+  if (c->monitor == NULL || !(c->settings.budget > 0.0) || c->settings.budget >= guard || c->is_forward || c->starts ||
+      c->n_spared >= MOST_SPARED || H < shortest * yoke_monitor_mean_step(c->monitor))
+    return;
+  const double limit = c->settings.budget * c->settings.tolerances.rtol;
+  const double bite  = yoke_monitor_bite(c->monitor, &c->estimator, limit, c->t_end);
+  if (!(bite > most_bite)) return;
+  v->accepted = false;
+  v->ratio    = fmax(sqrt(most_bite / bite) * 0.9, 0.25);
+  ++c->n_spared;
+  ++c->n_failed;
+}
+
 /* Error norms, acceptance, and what comes next. c->n_failed counts this trial already when it is rejected. */
 static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   yoke_trial    trial;
@@ -479,6 +497,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       return status == YOKE_JOINT_OPEN ? too_wide(c, H, ctx) : status;
     }
     judge(c, status, &v);
+    if (v.accepted) spare_budget(c, H, &v);
     if (v.accepted && c->end != NULL) {
       const double end = c->end(c->end_user, t_next, ctx);
       if (end < t_next || (end > t_next && isfinite(end))) {
@@ -504,6 +523,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       total.error     = v.error;
       total.is_forced = v.error > 1.0;
       *statistics     = total;
+      c->n_spared     = 0;
       plan(c, &v, H, is_clipped);
       return settle(c, ctx);
     }

@@ -207,6 +207,16 @@ double yoke_error_tally_pace(const yoke_error_tally *x, const double *errors, co
   return pace;
 }
 
+double yoke_error_tally_bite(const yoke_error_tally *x, const double *errors, double limit) {
+  double bite = 0.0;
+  for (int i = 0; i < x->n; ++i) {
+    const double scale = share_of_sum / fmax(sigma_of(x, i), least_of(x, x->kind[i], early)),
+                 left  = fmax(limit - x->list[i].sum * scale, least_left * limit);
+    bite               = larger(bite, fabs(errors[i]) * scale / left);
+  }
+  return bite;
+}
+
 static double of_port(const yoke_error_tally *x, int port) {
   const int end     = port + 1 < x->n_ports ? x->first[port + 1] : x->n;
   double    largest = 0.0;

@@ -30,6 +30,9 @@ double yoke_error_tally_add(yoke_error_tally *tally, const yoke_graph *graph, co
 /* What was added last is not known after all, at this port. */
 void yoke_error_tally_forget(yoke_error_tally *tally, int port);
 
+/* Largest share of what is left of `limit` that these errors, which are not added yet, would take. */
+double yoke_error_tally_bite(const yoke_error_tally *tally, const double *errors, double limit);
+
 /* How fast the step that was added last uses up E = limit: the largest, over all components, of what it added to E over the `share` [0, 1] of
  * what was left of the limit before, and of its inner error over the limit. What has hardly moved yet is measured by 1e-5 of the model. 1: E ends at the limit if all steps do the same.
  * Components whose E is below the share `spared` of the limit do not count. */

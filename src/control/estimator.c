@@ -270,12 +270,13 @@ static yoke_error_constants factors(const yoke_estimator *e, const yoke_trial *t
 }
 
 yoke_error_constants yoke_estimator_surplus(const yoke_graph *graph, int wire) {
-  if (yoke_graph_traits(graph)->extrapolates_only || !yoke_graph_breaks(graph, wire))
-    return (yoke_error_constants){1.0, 1.0};
+  const double rough = yoke_graph_traits(graph)->extrapolates_only ? 0.0 : yoke_graph_roughness(graph, wire);
+  if (!(rough > 0.0)) return (yoke_error_constants){1.0, 1.0};
   yoke_trial trial;
   yoke_graph_trial(graph, &trial);
   const yoke_error_constants ratio = ratios(&trial, trial.degree);
-  return (yoke_error_constants){1.0 / (1.0 - ratio.position), 1.0 / (1.0 - ratio.velocity)};
+  return (yoke_error_constants){1.0 + rough * ratio.position / (1.0 - ratio.position),
+                                1.0 + rough * ratio.velocity / (1.0 - ratio.velocity)};
 }
 
 /* Is the error of the motion known, or do coupling values stand in? */

@@ -86,7 +86,7 @@ void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *
  * stand in. */
 bool yoke_estimator_port_errors(const yoke_estimator *estimator, const yoke_graph *graph, int port, double *error);
 
-/* By how much more the errors of the positions and velocities of a wire's two ports count in the last trial: 1 where its values do not break. */
+/* By how much more the errors of the positions and velocities of a wire's two ports count in the last trial: 1 where its values are smooth. */
 yoke_error_constants yoke_estimator_surplus(const yoke_graph *graph, int wire);
 
 /* Tolerance of coupling values: rtol |u| + this. Signals are measured by their own largest value. */

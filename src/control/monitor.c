@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_STEPS = 3, SPARE_ESTIMATES = 20 }; /* so many are made where they are wanted, whatever they cost */
-static const double share_of_work = 0.05;       /* of the right-hand sides of the run */
-static const double most_work     = 0.1;        /* behind breaks and where jumps have doubled */
-static const double least_share   = 0.3; /* of the largest jump since the last estimate: below it a ratio is noise */
+enum {
+  FIRST_STEPS     = 3,
+  STEPS_TO_JUDGE  = 16,
+  SPARE_ESTIMATES = 20
+};                                        /* so many are made where they are wanted, whatever they cost */
+static const double share_of_work = 0.05; /* of the right-hand sides of the run */
+static const double most_work     = 0.1;  /* behind breaks and where jumps have doubled */
+static const double least_share   = 0.3;  /* of the largest jump since the last estimate: below it a ratio is noise */
 static const double doubled       = 2.0;
 static const double share_of_prescribed = 0.5; /* of the largest error of a motion that every step begins anew */
 
@@ -336,6 +340,16 @@ yoke_status yoke_monitor_look(yoke_monitor *m, const yoke_estimator *by, yoke_st
 double yoke_monitor_mean_step(const yoke_monitor *m) {
   const double past = yoke_graph_trial_end(m->graph) - yoke_error_tally_t_start(m->tally);
   return past / (double)(m->known.steps > 0 ? m->known.steps : 1);
+}
+
+double yoke_monitor_bite(yoke_monitor *m, const yoke_estimator *by, double limit, double t_end) {
+  yoke_trial trial;
+  yoke_graph_trial(m->graph, &trial);
+  const double left = t_end - yoke_graph_t(m->graph), mean = yoke_monitor_mean_step(m);
+  if (m->known.steps < STEPS_TO_JUDGE || !(left > 0.0) || !take_errors(m, by)) return 0.0;
+  count_breaks(m);
+  find_inner(m); /* what counts once takes nothing */
+  return yoke_error_tally_bite(m->tally, m->errors, limit) / fmin(fmax(trial.H, mean) / left, 1.0);
 }
 
 double yoke_monitor_pace(const yoke_monitor *m, double limit, double spared, double t_end) {

@@ -31,6 +31,10 @@ yoke_status yoke_monitor_look(yoke_monitor *monitor, const yoke_estimator *by, y
 double yoke_monitor_mean_step(const yoke_monitor *monitor); /* up to the end of the step that was looked at */
 double yoke_monitor_pace(const yoke_monitor *monitor, double limit, double spared, double t_end);
 
+/* What the last trial, which is not accepted yet, would take of what is left of `limit`, in units of the share of its time in what is left of the run; 0
+ * in the first steps and where `by` has no errors. */
+double yoke_monitor_bite(yoke_monitor *monitor, const yoke_estimator *by, double limit, double t_end);
+
 /* The past does not continue: the next steps are estimated. */
 void yoke_monitor_restart(yoke_monitor *monitor);
 

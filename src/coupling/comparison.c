@@ -553,15 +553,32 @@ static double difference_at(const yoke_graph *g, const graph_wire *wire, int n, 
   return sum;
 }
 
-bool yoke_graph_breaks(const yoke_graph *g, int wire) {
-  const graph_wire *w = &g->wires[wire];
-  const int         n = g->degree + 2, n_past = g->block->n_past;
-  if (n_past < n || n > GRAPH_PAST || graph_has_instant(w)) return false;
+static bool breaks(const yoke_graph *g, const graph_wire *w) {
+  const int n = g->degree + 2, n_past = g->block->n_past;
+  if (n_past < n || n > GRAPH_PAST) return false;
   const double now = difference_at(g, w, n, -1);
   for (int from = 0; from + n <= n_past; ++from) {
     if (!(now > breaking * difference_at(g, w, n, from))) return false;
   }
   return true;
+}
+
+/* What extrapolation of degree k misses at the end of the step: u[...] over the new point and k + 1 of the past times the distances. */
+static double missed(const yoke_graph *g, const graph_wire *w, int k) {
+  double way = 1.0;
+  for (int i = 0; i <= k; ++i) way *= 1.0 - g->past_s[i];
+  return difference_at(g, w, k + 2, -1) * way;
+}
+
+double yoke_graph_roughness(const yoke_graph *g, int wire) {
+  const graph_wire *w = &g->wires[wire];
+  const int         k = g->degree;
+  if (graph_has_instant(w)) return 0.0;
+  if (breaks(g, w)) return 1.0;
+  if (k < 2 || g->block->n_past < k + 1) return 0.0;
+  const double high = missed(g, w, k), low = missed(g, w, k - 1), lower = missed(g, w, k - 2);
+  const double r = fmin(high / low, sqrt(high / lower)); /* an oscillation has low = 0 at times, but not lower too */
+  return r < 1.0 ? pow(r, 8.0) : high > 0.0 ? fmin(fmin(low, lower) / high, 1.0) : 0.0;
 }
 
 /* ---- inner errors ---- */

@@ -46,10 +46,12 @@ bool        yoke_graph_takes_whole_past(const yoke_graph *graph);
  * |u_pre - u| / size, size [n_channels] > 0 given. */
 void yoke_graph_jumps(const yoke_graph *graph, const double *size, double *jumps);
 
-/* Do the coupling values of a wire break inside the last trial: a contact that opens, a law with a kink or a jump? Their divided difference over the new
- * point and k + 1 of the past is ten times the largest over any k + 2 points of the past: no polynomial of degree k + 1 leads there, and
- * estimates that compare degrees k and k + 1 see a part of the error only. False while the past has fewer points, and of multipliers. */
-bool yoke_graph_breaks(const yoke_graph *graph, int wire);
+/* How far the coupling values of a wire are from a polynomial in the last trial, 0 to 1: r^8, r what extrapolation of degree k misses at its end in what
+ * the degrees below miss, about omega H of an oscillation. Where k misses more than they do, their share in it. 1 at a jump or a kink inside the step (a
+ * contact that opens), where a mode that the steps do not resolve grows, and where the divided difference over the new point and k + 1 of the past is
+ * ten times the largest over any k + 2 points of the past. Estimates that compare degrees k and k + 1 see a part of the error only there. 0 of
+ * multipliers and while the past is short. */
+double yoke_graph_roughness(const yoke_graph *graph, int wire);
 
 /* Multipliers hold their conditions at the end of a step: what they do in between cancels there, and shows inside the step only. How far the velocities
  * of ports are off there because the multipliers are not the polynomials of the comparison: |int_0^s (da/du) (u^ - u)|, the largest of all s, into

@@ -517,6 +517,37 @@ static void f9_step_control_shortens_the_steps_in_which_a_contact_opens(void **s
   }
 }
 
+/* A mass on a spring that hits a wall again and again. Steps behind an impact are short, and the differences of the force over them larger than those
+ * of the next impact over long ones: by the past alone its kink is no break. What degree k misses is what the degrees below miss, which it is
+ * seen by. */
+static void f9_a_second_impact_counts_in_full(void **state) {
+  static const char wall[] =
+      "yoke: 1\nt_end: 0.3\n"
+      "bodies: {a: {kind: mass1d, mass: 1.74, x: -0.116, v: 1.28}, b: {kind: mass1d, mass: "
+      "0.673, x: -0.165, v: 1.43}}\n"
+      "connections:\n"
+      "  back: {kind: spring-damper, between: [ground, a], stiffness: 2385.6, damping: 38.66}\n"
+      "  link: {kind: spring-damper, between: [a, b], stiffness: 775.32, damping: 0.388, damping_power: 0.107}\n"
+      "loads: {wall: {kind: contact, on: b, force: -1, slope: 853}}\n"
+      "split: {left: [a], right: [b]}\ncosimulation: {step: {rtol: 1e-4, budget: 3}}\n";
+  (void)state;
+  const double error = fabs(end_of(wall, "", "b.x", false) - end_of(wall, "", "b.x", true)) / 0.17;
+  if (error > 1e-4) fail_msg("the error is %g", error); /* 1.3e-4 by the past alone */
+}
+
+/* Six steps of 0.9 periods: no polynomial through such values tells anything, and all of what the correction did counts. */
+static void f9_steps_that_do_not_resolve_a_mode_are_not_said_to_be_right(void **state) {
+  static const char chain[] =
+      "yoke: 1\nt_end: 0.0098\n"
+      "bodies: {c: {kind: chain, n: 17, mass: 0.25, stiffness: 632000, damping: 7.97, x: {random: [-0.1, 0.1], seed: "
+      "96}, "
+      "v: {random: [-1, 1], seed: 56}, free: right}}\n"
+      "split: {c: 2}\ncosimulation: {scheme: implicit, order: 2, step: 0.00174, couplings: {extension: d}}\n";
+  (void)state;
+  const double said = accumulated(chain, "cosimulation.jacobian=broyden");
+  if (said < 0.02) fail_msg("said to be off by %g", said); /* by 0.7 */
+}
+
 /* Behind a contact the degree is 0 and the budget asks for shorter steps: a higher degree is what helps. */
 static void f9_the_budget_does_not_keep_the_degree_low(void **state) {
   cosim c;
@@ -557,6 +588,8 @@ int main(void) {
       cmocka_unit_test(the_step_before_a_jump_of_a_load_is_not_judged_by_what_comes_behind),
       cmocka_unit_test(f9_a_contact_that_opens_inside_a_step_counts_in_full),
       cmocka_unit_test(f9_step_control_shortens_the_steps_in_which_a_contact_opens),
+      cmocka_unit_test(f9_a_second_impact_counts_in_full),
+      cmocka_unit_test(f9_steps_that_do_not_resolve_a_mode_are_not_said_to_be_right),
       cmocka_unit_test(f9_the_budget_does_not_keep_the_degree_low),
       cmocka_unit_test(what_rests_has_no_error),
   };
