@@ -148,7 +148,7 @@ static void step_control_takes_signals_for_what_they_do_not_for_their_size(void 
 
 /* The controllers of both motors and an event read angles and rates that are 0 at the start. */
 static void step_control_of_an_arm_that_wakes_from_rest_goes_on_where_its_joint_can(void **state) {
-  static const char sets[] = "cosimulation.step={rtol: 1e-4};solvers.default.rtol=1e-9";
+  static const char sets[] = "cosimulation.step={rtol: 1e-4, budget: 3};solvers.default.rtol=1e-9";
   (void)state;
   CHECK_BELOW((double)steps_of("examples/robot-arm-split.yaml", sets), 300.0);
   CHECK_BELOW(cosim_error("examples/robot-arm-split.yaml", sets, "fore.tip.x"), 1e-4);
