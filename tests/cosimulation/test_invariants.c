@@ -342,6 +342,12 @@ static void invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing(voi
   for (int i = 0; i < N_VARIANTS; ++i) count_steps(four_bar, variants[i]);
 }
 
+static void invariant_7_macro_steps_with_substeps_allocate_nothing(void **state) {
+  (void)state;
+  count_steps(two_mass, "cosimulation.scheme=explicit;cosimulation.substeps={a: 2, b: 6}");
+  count_steps("examples/kinematic-two-mass.yaml", "cosimulation.step=1e-3;cosimulation.substeps={R: 3, F: 3}");
+}
+
 /* The same with step control: trials, comparisons, estimates, order and step. */
 static void invariant_7_controlled_macro_steps_allocate_nothing(void **state) {
   static const struct {
@@ -506,6 +512,7 @@ int main(void) {
 #if CAN_COUNT
     cmocka_unit_test(invariant_7_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing),
+    cmocka_unit_test(invariant_7_macro_steps_with_substeps_allocate_nothing),
     cmocka_unit_test(invariant_7_controlled_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_with_every_solver_allocate_nothing),
 #endif
