@@ -178,15 +178,15 @@ static const char *const watched[] = {"rope.node[2].x", "rope.node[2].z", "rope.
                                       "ball.wy",        "beam.tip.x",     "beam.tip.vy",     "beam.q[4].x"};
 enum { N_WATCHED = sizeof watched / sizeof watched[0] };
 
-static void end_of(const char *sets, bool is_whole, double z[N_WATCHED]) {
+static void end_of(const char *text, const char *sets, bool is_whole, int n, const char *const *names, double *z) {
   cosim c;
-  if ((is_whole ? cosim_open_monolithic : cosim_open)(&c, rope, sets) == YOKE_OK) cosim_run(&c, 0.0, NULL, NULL);
+  if ((is_whole ? cosim_open_monolithic : cosim_open)(&c, text, sets) == YOKE_OK) cosim_run(&c, 0.0, NULL, NULL);
   if (c.status != YOKE_OK) {
     print_message("%s\n", sets);
     cosim_print(c.ctx);
   }
   assert_int_equal(c.status, YOKE_OK);
-  for (int i = 0; i < N_WATCHED; ++i) z[i] = cosim_value(&c, watched[i]);
+  for (int i = 0; i < n; ++i) z[i] = cosim_value(&c, names[i]);
   cosim_close(&c);
 }
 
@@ -213,13 +213,55 @@ static void every_formulation_agrees_with_the_whole(void **state) {
       {"cosimulation.couplings.spring.decomposition=displacement/displacement", 1e-4},
   };
   double exact[N_WATCHED], z[N_WATCHED];
-  end_of(NULL, true, exact);
+  end_of(rope, "", true, N_WATCHED, watched, exact);
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
     double largest = 0.0;
-    end_of(cases[k].sets, false, z);
+    end_of(rope, cases[k].sets, false, N_WATCHED, watched, z);
     for (int i = 0; i < N_WATCHED; ++i) largest = fmax(largest, fabs(z[i] - exact[i]));
     if (largest > cases[k].error) print_message("%s: %g\n", cases[k].sets, largest);
     assert_true(largest <= cases[k].error);
+  }
+}
+
+/* A beam in space with two frames of six freedoms, and an arm that hangs on them. */
+static const char beam[] =
+    "yoke: 1\n"
+    "t_end: 0.05\n"
+    "assemble: true\n"
+    "bodies:\n"
+    "  beam: {kind: linear, mass: {size: 13, symmetric: true, entries: [[1, 1, 2], [2, 2, 2], [3, 3, 2], [4, 4, 0.1],\n"
+    "         [5, 5, 0.2], [6, 6, 0.15], [7, 7, 1], [8, 8, 1], [9, 9, 1], [10, 10, 0.1], [11, 11, 0.2], [12, 12, "
+    "0.3],\n"
+    "         [13, 13, 1], [1, 7, 0.4], [2, 6, 0.1], [5, 11, 0.05], [4, 13, 0.1], [10, 13, 0.1]]},\n"
+    "         stiffness: {size: 13, symmetric: true, entries: [[1, 1, 40], [2, 2, 30], [3, 3, 50], [4, 4, 4], [5, 5, "
+    "3],\n"
+    "         [6, 6, 5], [7, 7, 30], [8, 8, 30], [9, 9, 30], [10, 10, 4], [11, 11, 4], [12, 12, 4], [13, 13, 9],\n"
+    "         [1, 5, 2], [4, 10, -1], [2, 12, 1], [6, 13, 1]]},\n"
+    "         load: [0, -9, 0, 0.1, 0, 0, 0, 0, 0, 0, 0.2, 0, 0],\n"
+    "         x: [0, 0, 0, 0.1, 0.2, -0.1, 0, 0, 0, 0.1, 0, 0.1, 0], v: [1, 0, 0, 1, 2, 3, 0, 0, 0, -1, 0, 1, 2],\n"
+    "         frames: {a: {x: 1, y: 2, z: 3, rx: 4, ry: 5, rz: 6}, b: {x: 7, y: 8, z: 9, rx: 10, ry: 11, rz: 12, at: "
+    "[1, 0, 0]}}}\n"
+    "  arm: {kind: rigid, mass: 1, inertia: [0.1, 0.1, 0.1], position: [1.5, 0, 0], frames: {low: [-0.5, 0, 0]}}\n"
+    "connections:\n"
+    "  hinge: {kind: revolute, between: [beam.b, arm.low]}\n"
+    "  hold: {kind: distance, between: [beam.a, arm]}\n"
+    "  spring: {kind: bushing, between: [ground, beam.a], stiffness: [20, 30, 40, 2, 3, 4], damping: 0.1}\n"
+    "split: {one: [beam], two: [arm]}\n"
+    "cosimulation: {scheme: implicit, order: 1, step: 1e-3}\n"
+    "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n";
+
+static void frames_with_six_freedoms_agree_with_the_whole(void **state) {
+  (void)state;
+  static const char *const names[] = {"beam.a.wx", "beam.b.z", "beam.b.wy", "beam.q[13].x", "arm.y", "arm.wz"};
+  static const char *const sets[]  = {"", "cosimulation.couplings.formulation=stabilized-index-1",
+                                      "cosimulation.couplings.formulation=baumgarte",
+                                      "cosimulation.couplings.formulation=projection"};
+  enum { N_NAMES = sizeof names / sizeof names[0] };
+  double exact[N_NAMES], z[N_NAMES];
+  end_of(beam, "", true, N_NAMES, names, exact);
+  for (size_t k = 0; k < sizeof sets / sizeof sets[0]; ++k) {
+    end_of(beam, sets[k], false, N_NAMES, names, z);
+    for (int i = 0; i < N_NAMES; ++i) assert_true(fabs(z[i] - exact[i]) < 1e-4);
   }
 }
 
@@ -227,11 +269,11 @@ static void solvers_agree_on_flexible_bodies(void **state) {
   (void)state;
   static const char *const kinds[] = {"dopri5", "abm", "radau5", "bdf"};
   double                   exact[N_WATCHED], z[N_WATCHED];
-  end_of(NULL, true, exact);
+  end_of(rope, "", true, N_WATCHED, watched, exact);
   for (int k = 0; k < 4; ++k) {
     char sets[100];
     snprintf(sets, sizeof sets, "solvers.default.kind=%s;solvers.default.rtol=1e-9", kinds[k]);
-    end_of(sets, true, z);
+    end_of(rope, sets, true, N_WATCHED, watched, z);
     for (int i = 0; i < N_WATCHED; ++i) assert_true(fabs(z[i] - exact[i]) < 1e-6);
   }
 }
@@ -260,6 +302,7 @@ int main(void) {
       cmocka_unit_test(the_effective_mass_decides_about_approximate_forces),
       cmocka_unit_test(reduced_forces_feel_off_diagonal_masses),
       cmocka_unit_test(every_formulation_agrees_with_the_whole),
+      cmocka_unit_test(frames_with_six_freedoms_agree_with_the_whole),
       cmocka_unit_test(solvers_agree_on_flexible_bodies),
       cmocka_unit_test(held_values_bring_energy_into_pendulum_and_cable),
   };
