@@ -11,18 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* y of the last node of n elements at rest. */
-static double tip_at_rest(const char *model_text, int n) {
+/* A number of a model of n elements at rest. */
+static double value_at_rest(const char *model_text, int n, const char *name) {
   yoke_context           *ctx;
   yoke_model             *model;
   yoke_simulation        *simulation;
-  char                    set[40], name[40];
+  char                    set[40];
   const char             *sets[1] = {set}, *names[1] = {name};
   const yoke_load_options load = {.size = sizeof load, .n_sets = 1, .sets = sets};
   int                     handle;
   double                  y;
   snprintf(set, sizeof set, "parameters.n=%d", n);
-  snprintf(name, sizeof name, "beam.node[%d].y", n + 1);
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   assert_int_equal(yoke_model_load_text(ctx, "beam.yaml", model_text, strlen(model_text), &load, &model), YOKE_OK);
   const yoke_simulation_options options = {.size = sizeof options, .monolithic = true, .at_rest = true};
@@ -35,6 +34,12 @@ static double tip_at_rest(const char *model_text, int n) {
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
   return y;
+}
+
+static double tip_at_rest(const char *model_text, int n) {
+  char name[40];
+  snprintf(name, sizeof name, "beam.node[%d].y", n + 1);
+  return value_at_rest(model_text, n, name);
 }
 
 /* Benchmark B9: the whole slope is held at the clamp. */
@@ -82,10 +87,36 @@ static void small_deflections_are_those_of_theory(void **state) {
   assert_true(fabs(tip_at_rest(along, 4) / 1.35812218e-3 - 1.0) < 1e-5);
 }
 
+/* A slender cantilever under a load that bends it by a third of its length. */
+static void rods_and_cables_agree(void **state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\n"
+      "parameters: {n: 1, E: 5e6, r: 0.005, EI: E*pi*r^4/4}\n"
+      "t_end: 1\n"
+      "bodies:\n"
+      "  beam: {kind: ancf-cable, elements: n, from: [0, 0, 0], to: [1, 0, 0], mass: 1100*pi*r^2,\n"
+      "         axial_stiffness: E*pi*r^2, bending_stiffness: EI}\n"
+      "  rod: {kind: cosserat-rod, elements: 2*n, length: 1, section: {circle: r}, young: E, poisson: 0.5, density: "
+      "1100,\n"
+      "        from: [0, 0, 0], to: [1, 0, 0], normal: [0, 0, -1]}\n"
+      "connections:\n"
+      "  pin: {kind: spherical, between: [beam.a, ground]}\n"
+      "  clamp: {kind: tangent, between: [beam.slope[1], ground], axis: [1, 0, 0]}\n"
+      "  fix: {kind: fixed, between: [rod.a, ground.f]}\n"
+      "frames: {ground: {f: {orientation: {axis: [0, 1, 0], angle: pi/2}}}}\n"
+      "loads:\n"
+      "  on_beam: {kind: constant, on: beam.b, force: [0, EI, 0]}\n"
+      "  on_rod: {kind: constant, on: rod.b, force: [0, EI, 0], torque: [0, 0, 0]}\n";
+  const double cable = value_at_rest(text, 12, "beam.node[13].y"), rod = value_at_rest(text, 12, "rod.b.y");
+  assert_true(cable > 0.25 && fabs(rod / cable - 1.0) < 5e-3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_deflections_are_those_of_the_benchmark),
       cmocka_unit_test(small_deflections_are_those_of_theory),
+      cmocka_unit_test(rods_and_cables_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
