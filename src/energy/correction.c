@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One component of a wrench that a coupling brings to a side. */
+/* One component of a wrench that a coupling brings to a side, or the multiplier of one row of a joint. */
 typedef struct component {
   int    wire, side, channel;
-  int    at_p, at_v; /* in the outputs of the port; at_p -1: no coordinate */
+  int    at;  /* component of the port's velocities */
+  int    row; /* of the joint; -1: none */
   bool   turns;
   double sign;     /* of the channel on this side */
   double entry;    /* what one newton on the port is at the input */
@@ -46,43 +47,51 @@ static void enter(yoke_correction *c, component *x, int subsystem, int input) {
 }
 
 static void add_component(yoke_correction *c, int w, int side, int k, const yoke_channel *channel) {
-  const yoke_wire       *wire  = &c->of.wires[w];
-  const yoke_port_shape *shape = wire->shape[side];
-  const yoke_port       *port  = port_of(c, w, side);
-  const bool             takes = port->wrench_at >= 0;
-  component             *x     = &c->list[c->n++];
-  *x                           = (component){.wire    = w,
-                                             .side    = side,
-                                             .channel = k,
-                                             .at_p    = yoke_shape_coordinate(shape, channel->component),
-                                             .at_v    = yoke_shape_at_v(shape) + channel->component,
-                                             .turns   = yoke_shape_v_turns(shape, channel->component),
-                                             .sign    = channel->sign[side],
-                                             .entry   = takes ? 1.0 : channel->sign[side]};
-  enter(c, x, wire->subsystem[side], takes ? port->wrench_at + channel->component : wire->input_at[side][k]);
+  const yoke_wire *wire  = &c->of.wires[w];
+  const yoke_port *port  = port_of(c, w, side);
+  const bool       takes = port->wrench_at >= 0;
+  component       *x     = &c->list[c->n++];
+  *x                     = (component){
+                          .wire = w, .side = side, .channel = k, .at = channel->component, .row = -1, .sign = channel->sign[side]};
+  x->entry = takes ? 1.0 : x->sign;
+  if (channel->enters[side] == YOKE_ENTRY_LAMBDA) {
+    x->row = 0;
+    while (wire->joint->own[x->row] != channel->component) ++x->row;
+  }
+  x->turns =
+      x->row >= 0 ? !yoke_row_is_length(&wire->joint->row[x->row]) : yoke_shape_v_turns(wire->shape[side], x->at);
+  enter(c, x, wire->subsystem[side], takes ? port->wrench_at + x->at : wire->input_at[side][k]);
+}
+
+/* Does a channel bring a force to a side that can be corrected? Multipliers that conditions find would only be found anew. */
+static bool is_force(const yoke_correction *c, int w, int side, const yoke_channel *channel) {
+  if (channel->enters[side] == YOKE_ENTRY_FORCE) return true;
+  return channel->enters[side] == YOKE_ENTRY_LAMBDA && c->of.wires[w].formulation->extrapolation != NULL &&
+         port_of(c, w, side)->wrench_at < 0;
 }
 
 static yoke_status refuse(yoke_context *ctx, const yoke_wire *wire, const char *why) {
   return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s': its energy cannot be corrected: %s", wire->name, why);
 }
 
-/* Components of a wire that is corrected. Multipliers of joints are found by conditions, which a force beside them would only move. */
+/* Components of a wire that is corrected. */
 static yoke_status add_wire(yoke_correction *c, int w, yoke_context *ctx) {
   const yoke_wire    *wire = &c->of.wires[w];
   int                 n, of_side[2] = {0, 0};
   const yoke_channel *list = wire->formulation->channels(wire->self, &n);
   for (int side = 0; side < 2; ++side) {
     for (int k = 0; k < n; ++k) {
-      if (list[k].enters[side] != YOKE_ENTRY_FORCE) continue;
+      if (!is_force(c, w, side, &list[k])) continue;
       add_component(c, w, side, k, &list[k]);
       ++of_side[side];
     }
   }
   if (of_side[0] + of_side[1] == 0)
-    return refuse(
-        ctx, wire,
-        "no force of an element enters its subsystems; use energy monitor for it (cosimulation.couplings), or "
-        "a decomposition with a force side");
+    return refuse(ctx, wire,
+                  "no force that is extrapolated enters its subsystems; use energy monitor for it "
+                  "(cosimulation.couplings), a decomposition with a force side, or formulation kinematic of a joint");
+  if (c->rules[w].rule == YOKE_ENERGY_PASSIVITY && wire->joint != NULL)
+    return refuse(ctx, wire, "energy passivity observes a force element, this is a rigid joint; use energy correct");
   if (c->rules[w].rule == YOKE_ENERGY_PASSIVITY && of_side[0] > 0 && of_side[1] > 0)
     return refuse(ctx, wire,
                   "energy passivity observes the side that holds the element; use decomposition force/displacement or "
@@ -149,20 +158,50 @@ static const double *outputs_now(const yoke_correction *c, int w, int side) {
   return yoke_graph_y(c->of.graph, c->of.wires[w].subsystem[side]) + port_of(c, w, side)->y_at;
 }
 
-/* Displacement over the step of H; of what is no coordinate by its velocities. */
-static double displacement(const yoke_correction *c, const component *x, double H, const double *before) {
-  const double *now = outputs_now(c, x->wire, x->side);
-  const double *old = before + c->first_y[c->of.wires[x->wire].subsystem[x->side]] + port_of(c, x->wire, x->side)->y_at;
-  return x->at_p >= 0 ? now[x->at_p] - old[x->at_p] : 0.5 * H * (now[x->at_v] + old[x->at_v]);
+/* Outputs of a port at both ends of the last step, of length H. */
+typedef struct ends {
+  const double *old, *now;
+  double        H;
+} ends;
+
+static ends ends_of(const yoke_correction *c, const component *x, double H, const double *before) {
+  const int part = c->of.wires[x->wire].subsystem[x->side];
+  return (ends){before + c->first_y[part] + port_of(c, x->wire, x->side)->y_at, outputs_now(c, x->wire, x->side), H};
+}
+
+/* Displacement along component k of the velocities; of what is no coordinate by its velocities. */
+static double displacement_of(const yoke_port_shape *shape, int k, const ends *e) {
+  const int at_p = yoke_shape_coordinate(shape, k), at_v = yoke_shape_at_v(shape) + k;
+  return at_p >= 0 ? e->now[at_p] - e->old[at_p] : 0.5 * e->H * (e->now[at_v] + e->old[at_v]);
+}
+
+/* Displacement and velocity of a component; of a row along its gradient at the end of the step. */
+static void find_motion(const yoke_correction *c, const component *x, double H, const double *before, double *dx,
+                        double *v) {
+  const yoke_wire       *wire  = &c->of.wires[x->wire];
+  const yoke_port_shape *shape = wire->shape[x->side];
+  const ends             e     = ends_of(c, x, H, before);
+  const double *const    y[2]  = {outputs_now(c, x->wire, 0), outputs_now(c, x->wire, 1)};
+  yoke_reset_rows        rows;
+  if (x->row < 0) {
+    *dx = displacement_of(shape, x->at, &e);
+    *v  = e.now[yoke_shape_at_v(shape) + x->at];
+    return;
+  }
+  yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
+  *dx = *v = 0.0;
+  for (int k = 0; k < shape->n_v; ++k) {
+    *dx += rows.L[x->side][x->row][k] * displacement_of(shape, k, &e);
+    *v += rows.L[x->side][x->row][k] * e.now[yoke_shape_at_v(shape) + k];
+  }
 }
 
 static void look(yoke_correction *c, double t, const double *before) {
   const double H = yoke_graph_t(c->of.graph) - t;
   for (int i = 0; i < c->n; ++i) {
     component *x = &c->list[i];
-    x->dx        = displacement(c, x, H, before);
-    x->v         = outputs_now(c, x->wire, x->side)[x->at_v];
-    x->f         = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
+    find_motion(c, x, H, before, &x->dx, &x->v);
+    x->f = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
   }
 }
 
@@ -278,8 +317,9 @@ void yoke_correction_count(yoke_correction *c, double t, const double *before) {
   const double H = yoke_graph_t(c->of.graph) - t;
   for (int i = 0; i < c->n; ++i) {
     const component *x = &c->list[i];
+    double           dx, v;
     if (!x->is_first) continue;
-    yoke_account_correct(c->account, x->wire, x->side,
-                         x->entry * yoke_graph_held(c->of.graph, x->number) * displacement(c, x, H, before));
+    find_motion(c, x, H, before, &dx, &v);
+    yoke_account_correct(c->account, x->wire, x->side, x->entry * yoke_graph_held(c->of.graph, x->number) * dx);
   }
 }

@@ -1,4 +1,5 @@
-/* Correction of the energy that couplings bring out of nothing: forces on the ports that feel forces, held over a macro step.
+/* Correction of the energy that couplings bring out of nothing: forces on the ports that feel extrapolated forces, of elements and of joints
+ * whose multipliers are extrapolated (formulation kinematic), held over a macro step.
  *
  * With the leak L of a coupling (below), the displacement dx of its ports in the last step and their velocities v at its end
  *   correct     f = -L / sum |dx . v|  v              takes surplus out and brings what is missing back (Gonzalez 13, 14)

@@ -114,9 +114,9 @@ static const char *formulation_of(const plan_builder *b, const yoke_plan_couplin
   return given;
 }
 
-/* Of a coupling that says nothing else what the run says; multipliers of rigid joints follow from conditions and are not corrected. */
-static void complete_energy(const yoke_macro_settings *macro, bool is_joint, yoke_coupling_settings *s) {
-  if (s->energy == YOKE_ENERGY_OPEN && yoke_energy_acts(macro->energy) && !is_joint) s->energy = macro->energy;
+/* Of a coupling that says nothing else what the run says; multipliers that follow from conditions are not corrected. */
+static void complete_energy(const yoke_macro_settings *macro, bool is_solved, yoke_coupling_settings *s) {
+  if (s->energy == YOKE_ENERGY_OPEN && yoke_energy_acts(macro->energy) && !is_solved) s->energy = macro->energy;
   if (!yoke_energy_acts(s->energy)) return;
   if (s->energy_cap == 0.0) s->energy_cap = macro->energy_cap;
   if (s->energy_cap == 0.0) s->energy_cap = s->energy == YOKE_ENERGY_PASSIVITY ? 1.0 : 0.25;
@@ -130,7 +130,6 @@ void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling)
   for (int i = 0; i < 2; ++i) {
     if (lists[i] != NULL) yoke_setting_fill(&yoke_coupling_rows, YOKE_COUPLING_PATH, lists[i], s);
   }
-  complete_energy(macro, coupling->is_joint, s);
   char given[sizeof s->formulation];
   memcpy(given, s->formulation, sizeof given);
   snprintf(s->formulation, sizeof s->formulation, "%s", formulation_of(b, coupling, given));
@@ -141,13 +140,16 @@ void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling)
   s->relaxation                   = macro->relaxation;
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops != NULL) yoke_coupling_own(ops, 2, lists, s);
+  complete_energy(macro, coupling->is_joint && (ops == NULL || ops->extrapolation == NULL), s);
 }
 
 static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {
   yoke_coupling_settings *s = &coupling->settings;
   plan_coupling_settings(b, coupling);
   if (coupling->is_joint && yoke_energy_acts(b->macro.energy) && s->energy == YOKE_ENERGY_OPEN)
-    yoke_note(b->ctx, "coupling '%s' is a rigid joint: its energy is accounted for and not corrected", coupling->name);
+    yoke_note(b->ctx,
+              "coupling '%s' is a rigid joint whose force is solved for: its energy is accounted for and not corrected",
+              coupling->name);
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops == NULL || ops->for_joints != coupling->is_joint || ops->for_signals) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,

@@ -75,12 +75,28 @@ static void smaller_caps_correct_less(void **state) {
   }
 }
 
+/* Pendulum and cable over 20 s: the joint's force is extrapolated, and its energy corrected. Steps of 5 ms take a larger cap to stay bounded. */
+static void pendulum_and_cable_keep_their_energy(void **state) {
+  static const char cable[] = "examples/pendulum-cable.yaml";
+  (void)state;
+  assert_true(energy_leak(cable, "cosimulation.step=1e-3 cosimulation.energy=monitor") > 2000.0);
+  assert_true(energy_leak(cable, "cosimulation.step=1e-3 cosimulation.energy=correct") < 200.0);
+  assert_true(energy_leak(cable, "cosimulation.step=2e-3 cosimulation.energy=monitor") > 8000.0);
+  assert_true(energy_leak(cable, "cosimulation.step=2e-3 cosimulation.energy=correct") < 400.0);
+  assert_true(energy_leak(cable, "cosimulation.step=5e-3 cosimulation.energy=correct cosimulation.energy_cap=1") <
+              1000.0);
+  energy_run run = energy_try(cable, "cosimulation.step=5e-3 cosimulation.energy=monitor", "");
+  assert_int_equal(run.status, YOKE_E_UNSTABLE);
+  energy_release(&run);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(uncorrected_tables_are_those_of_the_source),
       cmocka_unit_test(corrected_tables_are_those_of_the_source),
       cmocka_unit_test(other_steps_leak_as_in_the_source),
       cmocka_unit_test(smaller_caps_correct_less),
+      cmocka_unit_test(pendulum_and_cable_keep_their_energy),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
