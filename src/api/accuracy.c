@@ -1,5 +1,7 @@
 #include "api/accuracy.h"
 
+#include "master/plan_bytes.h"
+
 #include "base/memory.h"
 #include "base/text.h"
 #include <math.h>
@@ -87,22 +89,9 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
 
 /* ---- energy ---- */
 
-static bool is_passive(const yoke_model *m) {
-  if (m->n_loads > 0 || m->n_events > 0 || m->n_foreigns > 0 || m->n_inputs > 0) return false;
-  for (int b = 0; b < m->n_bodies; ++b) {
-    if (m->bodies[b].chain != NULL && m->bodies[b].chain->n_loads > 0) return false;
-  }
-  for (int k = 0; k < m->n_connections; ++k) {
-    const yoke_connection *c = &m->connections[k];
-    if (c->motion != NULL || c->formula != NULL || c->law.expression != NULL) return false;
-  }
-  return true;
-}
-
-yoke_status yoke_accuracy_energy(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
-                                 yoke_passive_energy *out) {
+yoke_status yoke_accuracy_energy(yoke_context *ctx, const yoke_run_system *run, yoke_passive_energy *out) {
   *out = (yoke_passive_energy){0};
-  if (run->plan->step.is_free || !is_passive(model)) return YOKE_OK;
+  if (run->plan->step.is_free || !yoke_plan_is_passive(run->plan)) return YOKE_OK;
   yoke_status status = yoke_system_value(run->system, "total.energy", &out->total, NULL);
   if (status == YOKE_OK) status = yoke_system_value(run->system, "total.kinetic", &out->kinetic, NULL);
   out->is_known = status == YOKE_OK;

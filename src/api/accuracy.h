@@ -20,7 +20,7 @@ typedef struct yoke_passive_energy {
   bool   is_known;
   double total, kinetic; /* [J] */
 } yoke_passive_energy;
-yoke_status yoke_accuracy_energy(yoke_context *ctx, const yoke_model *model, const yoke_run_system *run,
+yoke_status yoke_accuracy_energy(yoke_context *ctx, const yoke_run_system *run,
                                  yoke_passive_energy *out); /* YOKE_E_MEMORY only */
 void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_energy *after, yoke_run_summary *summary);
 

@@ -225,7 +225,7 @@ static yoke_status look_back(yoke_context *ctx, yoke_simulation *s, const yoke_p
   yoke_passive_energy after;
   yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
   if (known == YOKE_OK) known = yoke_energies_take(ctx, &s->run, summary);
-  if (known == YOKE_OK) known = yoke_accuracy_energy(ctx, s->model, &s->run, &after);
+  if (known == YOKE_OK) known = yoke_accuracy_energy(ctx, &s->run, &after);
   if (known != YOKE_OK) return status == YOKE_OK ? known : status;
   yoke_accuracy_gain(before, &after, summary);
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
@@ -240,7 +240,7 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   const double        begin = yoke_clock_now();
   yoke_passive_energy before;
   yoke_system_summary result;
-  yoke_status         status     = yoke_accuracy_energy(ctx, s->model, &s->run, &before);
+  yoke_status         status     = yoke_accuracy_energy(ctx, &s->run, &before);
   const double        loop_begin = yoke_clock_now();
   if (status == YOKE_OK) status = yoke_simulation_run_to(ctx, s, summary->t_end);
   if (status == YOKE_E_INTERRUPTED) (void)simulation_last_row(ctx, s);

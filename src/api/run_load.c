@@ -1,6 +1,7 @@
 /* Loading a model with the overrides that options stand for. */
 #include "api/run.h"
 #include "base/comm.h"
+#include "model/model_ferry.h"
 #include "base/given.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -177,19 +178,34 @@ const char *yoke_run_name(const yoke_run_options *options) {
   return options->model != NULL ? options->model : name_of(options->loaded);
 }
 
-/* Rank 0 reads the files, the others what it has read. */
+static yoke_status read_head(yoke_context *ctx, yoke_comm *comm, yoke_model **out) {
+  size_t      size;
+  const void *bytes = yoke_comm_block(comm, 0, &size);
+  yoke_unpack in;
+  YOKE_TRY(yoke_unpack_begin(&in, bytes, size, ctx));
+  *out = yoke_model_head_read(&in);
+  if (*out == NULL && in.failure == NULL) return yoke_out_of_memory(ctx, "the model");
+  return yoke_unpack_end(&in, ctx);
+}
+
+/* Rank 0 reads the model, the others know its head. */
 static yoke_status load_together(yoke_context *ctx, yoke_comm *comm, const char *path, const yoke_load_options *load,
                                  yoke_model **out) {
-  const bool is_first = yoke_comm_rank(comm) == 0;
-  size_t     size;
-  *out = NULL;
-  if (is_first) YOKE_TRY(yoke_model_load(ctx, path, load, out));
-  const char       *own    = is_first ? (*out)->text : NULL;
-  const yoke_status status = yoke_comm_exchange(comm, YOKE_COMM_SETUP, 0, own, own != NULL ? strlen(own) : 0);
+  const bool  is_first = yoke_comm_rank(comm) == 0;
+  yoke_pack   head     = {0};
+  yoke_status status   = YOKE_OK;
+  *out                 = NULL;
+  if (is_first) {
+    YOKE_TRY(yoke_model_load(ctx, path, load, out));
+    yoke_pack_begin(&head);
+    yoke_model_head_write(*out, &head);
+    status = yoke_pack_end(&head, ctx);
+  }
+  if (status == YOKE_OK) status = yoke_comm_exchange(comm, YOKE_COMM_SETUP, 0, head.bytes, head.size);
+  yoke_pack_free(&head);
+  if (status == YOKE_OK && !is_first) status = read_head(ctx, comm, out);
   if (status != YOKE_OK) yoke_model_destroy(out);
-  if (status != YOKE_OK || is_first) return status;
-  const char *text = (const char *)yoke_comm_block(comm, 0, &size);
-  return yoke_model_load_text(ctx, path, text, size, NULL, out);
+  return status;
 }
 
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {

@@ -6,6 +6,7 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/memory.h"
+#include "model/model_ferry.h"
 #include "model/model_times.h"
 #include <math.h>
 #include <stdlib.h>
@@ -162,10 +163,17 @@ static yoke_status start_system(yoke_context *ctx, yoke_simulation *s) {
   return status;
 }
 
+/* All ranks simulate the same model. */
+static yoke_status begin_together(yoke_context *ctx, const yoke_simulation *s) {
+  char digest[YOKE_MODEL_DIGEST];
+  yoke_model_digest(s->model, digest);
+  return yoke_comm_begin(yoke_context_comm(ctx), digest, ctx);
+}
+
 static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model *model) {
   YOKE_TRY(take_model(ctx, s, model));
   join(ctx, s);
-  if (s->cancel.needs_agreement) YOKE_TRY(yoke_comm_begin(yoke_context_comm(ctx), s->model->text, ctx));
+  if (s->cancel.needs_agreement) YOKE_TRY(begin_together(ctx, s));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
   if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(predict(ctx, s));

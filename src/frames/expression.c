@@ -20,6 +20,7 @@
 #include "base/pack.h"
 #include "base/text.h"
 #include "frames/expression_program.h"
+#include "frames/frames_ferry.h"
 #include "frames/units.h"
 
 #include <math.h>
@@ -894,6 +895,58 @@ yoke_expression *yoke_expression_with_program(const yoke_expression *of, int n, 
   if (e->program != NULL) memcpy(e->program, program, (size_t)n * sizeof *program);
   if (e->text == NULL || e->program == NULL || !number_variables(e)) yoke_expression_destroy(&e);
   return e;
+}
+
+/* ---- as bytes ---- */
+
+/* Does the program do what the machine bears: known operators, a stack that neither underflows nor grows too high, variables that there are? */
+static bool is_program(const yoke_expression *e, int most) {
+  int stack = 0;
+  for (int i = 0; i < e->n; ++i) {
+    const yoke_instruction *in = &e->program[i];
+    if (in->op < 0 || in->op > YOKE_OP_BLEND || stack < yoke_opcode_n_operands(in->op)) return false;
+    if (in->op == YOKE_OP_VARIABLE && (in->number < 0 || in->number > most)) return false;
+    stack += program_growth(in->op);
+    if (stack > YOKE_PROGRAM_STACK) return false;
+  }
+  return stack == 1;
+}
+
+static void ferry_instruction(yoke_ferry *c, yoke_instruction *in) {
+  int op = in->op, number = in->number;
+  yoke_ferry_int(c, &op);
+  yoke_ferry_int(c, &number);
+  in->op     = op;
+  in->number = number;
+  if (op == YOKE_OP_CONSTANT) yoke_ferry_double(c, &in->u.value);
+}
+
+static void ferry_own(yoke_ferry *c, yoke_expression *e, int most) {
+  int state = (int)e->state;
+  yoke_ferry_index(c, &state, DIMENSION_BARE, DIMENSION_KNOWN);
+  yoke_ferry_ints(c, 4, e->dimension);
+  e->program = yoke_ferry_own_list(c, e->program, &e->n, sizeof *e->program);
+  for (int i = 0; i < e->n; ++i) ferry_instruction(c, &e->program[i]);
+  if (!yoke_ferry_reads(c)) {
+    yoke_pack_text(c->out, e->text);
+    return;
+  }
+  e->state = (dimension_state)state;
+  e->text  = yoke_text_copy(yoke_unpack_text(c->in));
+  if (c->in->failure == NULL && !is_program(e, most)) yoke_unpack_refuse(c->in, "an expression cannot be computed");
+  if (e->text == NULL || (c->in->failure == NULL && !number_variables(e))) c->arena->has_failed = true;
+}
+
+void yoke_expression_ferry(yoke_ferry *c, yoke_expression **expression, int most) {
+  bool is_there = *expression != NULL;
+  yoke_ferry_bool(c, &is_there);
+  if (!is_there) return;
+  if (yoke_ferry_reads(c)) *expression = calloc(1, sizeof **expression);
+  if (*expression != NULL)
+    ferry_own(c, *expression, most);
+  else
+    c->arena->has_failed = true;
+  if (yoke_ferry_reads(c) && (c->in->failure != NULL || c->arena->has_failed)) yoke_expression_destroy(expression);
 }
 
 yoke_expression *yoke_expression_retain(const yoke_expression *expression) {

@@ -1,4 +1,4 @@
-#include "frames/law.h"
+#include "frames/frames_ferry.h"
 
 #include "base/pack.h"
 
@@ -145,6 +145,17 @@ void yoke_law_copy(yoke_arena *arena, const yoke_law *law, yoke_law *out) {
   out->table.x    = yoke_arena_copy(arena, law->table.x, n, sizeof *out->table.x);
   out->table.y    = yoke_arena_copy(arena, law->table.y, n, sizeof *out->table.y);
   out->expression = yoke_expression_retain(law->expression);
+}
+
+void yoke_law_ferry(yoke_ferry *c, yoke_law *law, int most) {
+  double *const numbers[] = {&law->stiffness,     &law->damping,    &law->stiffness_power,
+                             &law->damping_power, &law->exponent_x, &law->exponent_v};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) yoke_ferry_double(c, numbers[i]);
+  law->table.x = yoke_ferry_list(c, law->table.x, &law->table.n, sizeof *law->table.x);
+  yoke_ferry_numbers(c, &law->table.y, law->table.n);
+  if (yoke_ferry_reads(c) && law->table.y == NULL) law->table.n = 0;
+  if (law->table.n > 0) yoke_ferry_doubles(c, (size_t)law->table.n, law->table.x);
+  yoke_expression_ferry(c, &law->expression, most);
 }
 
 void yoke_law_clear(yoke_law *law) {

@@ -1,5 +1,5 @@
 #include "master/foreign_part.h"
-#include "master/plan_builder.h"
+#include "master/plan_directory.h"
 
 #include "base/cancel.h"
 #include "model/model_switches.h"
@@ -40,7 +40,7 @@ static double cost_of(const yoke_model *model) {
   return cost;
 }
 
-static void define_part(yoke_plan *plan, int part) {
+void plan_define_part(yoke_plan *plan, int part) {
   yoke_native_part    *native  = &plan->native[part];
   const yoke_submodel *s       = &native->submodel;
   native->def                  = (yoke_native_def){.name         = plan->parts[part].name,
@@ -170,6 +170,18 @@ static yoke_status finish_split(plan_builder *b) {
   return plan_find_past(b);
 }
 
+static bool is_passive(const yoke_model *m) {
+  if (m->n_loads > 0 || m->n_events > 0 || m->n_foreigns > 0 || m->n_inputs > 0) return false;
+  for (int b = 0; b < m->n_bodies; ++b) {
+    if (m->bodies[b].chain != NULL && m->bodies[b].chain->n_loads > 0) return false;
+  }
+  for (int k = 0; k < m->n_connections; ++k) {
+    const yoke_connection *c = &m->connections[k];
+    if (c->motion != NULL || c->formula != NULL || c->law.expression != NULL) return false;
+  }
+  return true;
+}
+
 static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   YOKE_TRY(yoke_model_check_times(b->ctx, b->model));
@@ -184,9 +196,10 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(options->is_whole ? plan_take_whole(b, options) : split(b, options));
   YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(plan_name_outputs(b));
+  plan->directory->is_passive = is_passive(b->model);
   YOKE_TRY(plan_take_formulas(b));
   if (!options->is_whole) YOKE_TRY(finish_split(b));
-  for (int p = 0; p < plan->n_parts; ++p) define_part(plan, p);
+  for (int p = 0; p < plan->n_parts; ++p) plan_define_part(plan, p);
   for (int i = 0; i < plan->n_foreigns; ++i) define_foreign(plan, &plan->foreigns[i]);
   return plan_select_outputs(b);
 }

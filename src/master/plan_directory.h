@@ -47,9 +47,15 @@ struct yoke_plan_directory {
   named_connection *connections;
   char            **integrals; /* "a.x" */
   named_signal     *signals;
-  bool              has_work; /* dissipated and external work are integrated along */
-  const char       *silent;   /* a subsystem that does not account for its energy; NULL: all do */
+  bool              has_work;   /* dissipated and external work are integrated along */
+  const char       *silent;     /* a subsystem that does not account for its energy; NULL: all do */
+  bool              is_passive; /* nothing brings energy in */
+  int               fingerprint_size;
+  unsigned char    *fingerprint; /* of a plan that came as bytes; NULL: it follows from the plan */
 };
+
+/* plan.c: the part is made of its submodel. */
+void plan_define_part(yoke_plan *plan, int part);
 
 /* One output on the way. */
 typedef struct plan_shown {

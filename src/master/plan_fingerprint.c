@@ -1,6 +1,6 @@
 #include "master/fingerprint.h"
 #include "master/foreign_part.h"
-#include "master/native_part.h"
+#include "master/plan_directory.h"
 
 #include "control/control_settings.h"
 #include "coupling/scheme_settings.h"
@@ -118,6 +118,10 @@ static void put_inputs(const yoke_plan *plan, yoke_pack *out) {
 }
 
 void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out) {
+  if (plan->directory->fingerprint != NULL) {
+    yoke_pack_append(out, (size_t)plan->directory->fingerprint_size, plan->directory->fingerprint);
+    return;
+  }
   yoke_fingerprint_text(out, plan->name, "the name of the model");
   yoke_fingerprint_text(out, plan->step.is_free ? "as a whole" : "split", "the way that it runs");
   yoke_fingerprint_number(out, "t_start", plan->t_start);

@@ -10,6 +10,7 @@
 #include "../user/types.h"
 #include "world.h"
 #include <math.h>
+#include <stdatomic.h>
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -220,6 +221,32 @@ static void a_model_that_cannot_be_read_ends_all_ranks_with_one_message(void **s
   expect_end(&r, 3, YOKE_E_MODEL, "mass");
 }
 
+/* Rank 0 alone plans. */
+static void a_plan_that_cannot_be_made_ends_all_ranks_with_one_message(void **state) {
+  const run r = run_of(*state, MASSES("1", "1e-3", "output: {select: [r.x]}\n"), "");
+  expect_end(&r, 3, YOKE_E_MODEL, "r.x");
+}
+
+/* A name of the plan, which the head of the model does not have, arrives otherwise. */
+static void change_plan(int rank, void *all, size_t bytes) {
+  static const char name[] = "spring";
+  (void)rank;
+  for (size_t i = 0; i + sizeof name < bytes; ++i) {
+    char *at = (char *)all + i;
+    if (memcmp(at, name, sizeof name) == 0) at[0] = 'S';
+  }
+}
+
+static void a_plan_that_is_damaged_on_its_way_ends_all_ranks(void **state) {
+  run        r = run_of(*state, MASSES("1", "1e-2", ""), "");
+  world      w;
+  world_rank ranks[3];
+  world_run_tampered(&w, 3, ranks, change_plan, false, run_one, &r);
+  for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_IO);
+  assert_int_equal(count_errors(ranks[0].ctx, "checksum is wrong"), 1);
+  world_end(&w, ranks);
+}
+
 static void a_subsystem_of_another_rank_that_fails_ends_all_with_its_message(void **state) {
   const run r = run_of(*state, MASSES("sqrt(0.05 - t)", "1e-3", ""), "");
   expect_end(&r, 2, YOKE_E_STEP_TOO_SMALL, "subsystem 'b': solver 'radau5'");
@@ -267,6 +294,80 @@ static void a_rank_without_memory_ends_all_ranks(void **state) {
     assert_int_equal(status, YOKE_E_MEMORY);
   }
   assert_true(k > 20);
+}
+
+/* ---- memory ---- */
+
+typedef struct account {
+  atomic_size_t now, peak; /* bytes */
+} account;
+
+static void *allocate_counted(void *user, size_t bytes) {
+  account     *a    = user;
+  const size_t now  = atomic_fetch_add(&a->now, bytes) + bytes;
+  size_t       peak = atomic_load(&a->peak);
+  while (now > peak && !atomic_compare_exchange_weak(&a->peak, &peak, now)) {
+  }
+  return malloc(bytes);
+}
+
+static void release_counted(void *user, void *memory, size_t bytes) {
+  account *a = user;
+  atomic_fetch_sub(&a->now, bytes);
+  free(memory);
+}
+
+typedef struct counted_run {
+  yoke_run_options options;
+  account          accounts[WORLD_MOST];
+} counted_run;
+
+static yoke_status run_counted(world_rank *rank, void *user) {
+  counted_run      *r      = user;
+  const yoke_memory memory = {.size     = sizeof memory,
+                              .allocate = allocate_counted,
+                              .release  = release_counted,
+                              .user     = &r->accounts[rank->rank]};
+  assert_int_equal(yoke_context_set_memory(rank->ctx, &memory), YOKE_OK);
+  const yoke_status status = run_here(rank->ctx, &r->options);
+  (void)yoke_context_set_memory(rank->ctx, NULL);
+  return status;
+}
+
+/* Peak of rank i of n, in bytes. */
+static void count_memory(int n, size_t peak[]) {
+  static const char *const sets[] = {"parameters.n=240000",          "split.c=48",
+                                     "output.select=[\"c.x[1]\"]",   "cosimulation.step=1e-8",
+                                     "cosimulation.scheme=explicit", "t_end=2e-8"};
+  counted_run              r      = {.options = {.size       = sizeof r.options,
+                                                 .model      = "examples/chain-imp.yaml",
+                                                 .exec       = "serial",
+                                                 .out        = "",
+                                                 .csv        = "",
+                                                 .no_predict = true,
+                                                 .n_sets     = 6,
+                                                 .sets       = sets}};
+  world                    w;
+  world_rank               ranks[WORLD_MOST];
+  world_run(&w, n, ranks, run_counted, &r);
+  for (int i = 0; i < n; ++i) {
+    assert_int_equal(ranks[i].status, YOKE_OK);
+    peak[i] = atomic_load(&r.accounts[i].peak);
+  }
+  world_end(&w, ranks);
+}
+
+/* Rank 0 reads and plans; what the others hold follows their share of the subsystems. */
+static void memory_of_a_rank_follows_its_share(void **state) {
+  size_t one[1], two[2], four[4];
+  (void)state;
+  count_memory(1, one);
+  count_memory(2, two);
+  count_memory(4, four);
+  if (getenv("YOKE_SHOW_MEMORY") != NULL)
+    print_message("%zu; %zu %zu; %zu %zu %zu %zu bytes\n", one[0], two[0], two[1], four[0], four[1], four[2], four[3]);
+  assert_true((double)two[1] < 0.54 * (double)one[0]);
+  for (int i = 1; i < 4; ++i) assert_true((double)four[i] < 0.29 * (double)one[0]);
 }
 
 static void a_model_without_a_split_is_run_by_the_first_rank(void **state) {
@@ -359,6 +460,21 @@ static void subsystems_of_a_user_live_on_ranks_too(void **state) {
   assert_string_equal(expected, found);
   free(expected);
   free(found);
+  world_end(&w, ranks);
+}
+
+static yoke_status run_foreign_on_first(world_rank *rank, void *user) {
+  return rank->rank == 0 ? run_foreign(rank->ctx, user) : run_here(rank->ctx, user);
+}
+
+static void a_type_that_one_rank_does_not_know_ends_all_with_its_name(void **state) {
+  run        r = run_of(*state, foreign, "");
+  world      w;
+  world_rank ranks[4];
+  r.options.model = r.path;
+  world_run(&w, 4, ranks, run_foreign_on_first, &r.options);
+  for (int i = 0; i < 4; ++i) assert_int_equal(ranks[i].status, YOKE_E_MODEL);
+  assert_int_equal(count_errors(ranks[0].ctx, "every rank loads the plugin"), 1);
   world_end(&w, ranks);
 }
 
@@ -675,10 +791,14 @@ int main(void) {
       TEST(a_result_that_cannot_be_written_ends_all_ranks),
       TEST(an_interrupt_of_any_rank_ends_all_and_keeps_the_result),
       TEST(a_rank_without_memory_ends_all_ranks),
+      TEST(memory_of_a_rank_follows_its_share),
       TEST(a_model_without_a_split_is_run_by_the_first_rank),
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
       TEST(subsystems_of_a_user_live_on_ranks_too),
+      TEST(a_type_that_one_rank_does_not_know_ends_all_with_its_name),
+      TEST(a_plan_that_cannot_be_made_ends_all_ranks_with_one_message),
+      TEST(a_plan_that_is_damaged_on_its_way_ends_all_ranks),
       TEST(an_explicit_step_is_one_exchange),
       TEST(a_semi_implicit_step_is_two_exchanges_wherever_its_matrix_comes_from),
       TEST(snapshots_on_ranks_are_those_of_one_process),
