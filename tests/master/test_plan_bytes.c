@@ -135,7 +135,7 @@ static void formulations_substeps_and_halos_run_to_the_same_bits_from_bytes(void
 
 /* ---- shares ---- */
 
-static const char *const large[] = {"parameters.n=20000", "split.c=20", "output.select=[\"c.x[1]\"]"};
+static const char *const large[] = {"parameters.n=40000", "split.c=20", "output.select=[\"c.x[1]\"]"};
 
 static void a_share_has_the_parts_of_its_rank_and_the_names_of_all(void **state) {
   enum { N = 4 };
