@@ -355,7 +355,7 @@ static void check_jacobian(at_rest *r, yoke_dae_form form) {
   }
   double size = 0.0;
   for (size_t i = 0; i < nx; ++i) size = fmax(size, fabs(Jd[i]));
-  for (size_t i = 0; i < nx; ++i) CHECK_NEAR((G[i] - F[i]) / (2.0 * h), Jd[i], 1e-7 * size);
+  for (size_t i = 0; i < nx; ++i) CHECK_NEAR((G[i] - F[i]) / (2.0 * h), Jd[i], 1e-6 * fabs(Jd[i]) + 1e-9 * size);
   free(x);
   free(J);
   yoke_dae_destroy(&dae);
