@@ -12,7 +12,7 @@ typedef struct plot_arguments {
 
 static const option_def plot_options[] = {
     {"out", 'o', OPTION_TEXT, offsetof(plot_arguments, out), "FILE",
-     "the picture: FILE.svg, or FILE.html, a page that holds it; default: letters on the terminal"},
+     "the picture: FILE.svg, FILE.png, or FILE.html, a page that holds it; default: letters on the terminal"},
     {"against", 'x', OPTION_TEXT, offsetof(plot_arguments, against), "NAME",
      "quantity of the abscissa instead of time"},
     {"macro", 0, OPTION_FLAG, offsetof(plot_arguments, macro), NULL,
@@ -102,7 +102,8 @@ static int check_mechanism(const command_def *command, const plot_arguments *a, 
     if (a->times) return usage_error(command, "--times belongs to --mechanism");
     return PARSE_DONE;
   }
-  if (!a->out) return usage_error(command, "a drawing of the mechanism needs a file: -o FILE.svg or FILE.html");
+  if (!a->out)
+    return usage_error(command, "a drawing of the mechanism needs a file: -o FILE.svg, FILE.png or FILE.html");
   if (curves->n_results != 1 || curves->n_names > 0)
     return usage_error(command, "a drawing of the mechanism takes one result and no names");
   if (a->points || a->events) return usage_error(command, "--points and --events belong to curves");

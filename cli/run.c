@@ -21,7 +21,8 @@ static const option_def run_options[] = {
     {"out", 'o', OPTION_TEXT, offsetof(run_arguments, out), "FILE", "result file: HDF5, or CSV if it ends in .csv"},
     {"csv", 0, OPTION_TEXT, offsetof(run_arguments, csv), "FILE", "result as CSV"},
     {"plot", 0, OPTION_TEXT, offsetof(run_arguments, plot), "FILE",
-     "draw the quantities of --print, or the first ones, of the result (-o) as FILE.svg or FILE.html (yoke help plot)"},
+     "draw the quantities of --print, or the first ones, of the result (-o) as FILE.svg, FILE.png or FILE.html (yoke "
+     "help plot)"},
     {"print", 0, OPTION_LIST, offsetof(run_arguments, print), "NAMES",
      "print these outputs at the end: upper.x,upper.vx"},
     {"monolithic", 0, OPTION_FLAG, offsetof(run_arguments, monolithic), NULL, "ignore the split of the model"},

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/output_file.h"
+#include "plot/dots.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +15,15 @@ static bool ends_in(const char *path, const char *end) {
 
 yoke_status yoke_page_check(yoke_context *ctx, const char *path) {
   if (ends_in(path, ".svg") || ends_in(path, ".html")) return YOKE_OK;
-  if (ends_in(path, ".png") || ends_in(path, ".pdf"))
-    return yoke_fail(
-        ctx, YOKE_E_USAGE,
-        "the picture '%s' would be made of dots, or in a format that this program does not write: write FILE.svg, "
-        "which is sharp in every size, and convert that (rsvg-convert FILE.svg -o FILE%s)",
-        path, path + strlen(path) - 4);
-  return yoke_fail(ctx, YOKE_E_USAGE, "the picture '%s' ends in neither .svg nor .html", path);
+  if (ends_in(path, ".png")) return yoke_dots_check(ctx, path);
+  return yoke_fail(ctx, YOKE_E_USAGE, "the picture '%s' ends in neither .svg nor .html nor .png", path);
 }
 
 yoke_status yoke_page_write(yoke_context *ctx, const char *path, const char *svg) {
   static const char *const page = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                                   "<title>yoke</title><style>body{margin:1em}svg{max-width:100%%;height:auto}</style>"
                                   "</head>\n<body>\n%s</body></html>\n";
+  if (svg != NULL && ends_in(path, ".png")) return yoke_dots_write(ctx, path, svg);
   if (svg != NULL && !ends_in(path, ".html")) return yoke_output_file_write_text(ctx, path, svg);
   const char  *body = svg != NULL ? strstr(svg, "<svg") : NULL; /* without the line that says it is XML */
   const size_t size = body != NULL ? strlen(page) + strlen(body) + 1 : 1;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <sys/stat.h>
 
 #include "program.h"
 #include "../plot/xml.h"
@@ -138,10 +139,37 @@ static void mistakes_are_named(void **state) {
   assert_int_equal(yoke(f, "plot @/none.h5"), 2);
   assert_non_null(strstr(f->err, "there is no file"));
   assert_int_equal(yoke(f, "plot @/a.h5 upper.x -o @/a.bmp"), 2);
-  assert_non_null(strstr(f->err, "neither .svg nor .html"));
-  assert_int_equal(yoke(f, "plot @/a.h5 upper.x -o @/a.png"), 2);
-  assert_says(f->err, "rsvg-convert FILE.svg -o FILE.png");
+  assert_non_null(strstr(f->err, "neither .svg nor .html nor .png"));
   assert_int_equal(yoke(f, "plot examples/pendulum.yaml"), 7);
+}
+
+/* A converter of our own in PATH, a script: it gets the picture and its output is the file. */
+static void dots_are_drawn_by_the_converter_of_the_machine(void **state) {
+  fixture *f = *state;
+  char     folder[128], script[128], png[128], before[4000], with[4400];
+  run_pendulum(f);
+  snprintf(before, sizeof before, "%s", getenv("PATH"));
+  setenv("PATH", "/nowhere", 1);
+  const int without = yoke(f, "plot @/a.h5 upper.x -o @/a.png");
+  setenv("PATH", before, 1);
+  assert_int_equal(without, 2);
+  assert_says(f->err, "needs the program rsvg-convert, which is not in PATH (Debian: package librsvg2-bin)");
+  in_folder(f, "rsvg-convert", script);
+  write_text(script, "#!/bin/sh\necho \"$@\"\ngrep -c '<svg'\n");
+  assert_int_equal(chmod(script, 0755), 0);
+  in_folder(f, "", folder);
+  snprintf(with, sizeof with, "%s:%s", folder, before);
+  setenv("PATH", with, 1);
+  const int drawn = yoke(f, "plot @/a.h5 upper.x -o @/a.png");
+  write_text(script, "#!/bin/sh\nexit 3\n");
+  const int failed = yoke(f, "plot @/a.h5 upper.x -o @/a.png");
+  setenv("PATH", before, 1);
+  assert_int_equal(drawn, 0);
+  char *text = read_text(in_folder(f, "a.png", png));
+  assert_string_equal(text, "--format=png --zoom=2\n1\n"); /* the failure has left it alone */
+  free(text);
+  assert_int_equal(failed, 7);
+  assert_says(f->err, "rsvg-convert ended with exit code 3");
 }
 
 /* Two bars, a joint between them that is cut, two supports. */
@@ -225,6 +253,7 @@ int main(void) {
       TEST(long_curves_keep_their_peaks_and_stay_small),
       TEST(a_terminal_shows_letters),
       TEST(mistakes_are_named),
+      TEST(dots_are_drawn_by_the_converter_of_the_machine),
       TEST(mechanisms_are_drawn_and_move),
       TEST(a_rod_is_drawn_as_a_line),
       TEST(what_cannot_be_drawn_is_named),
