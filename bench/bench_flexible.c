@@ -15,7 +15,7 @@ static const char nodes[] = "[\"cable.node[*].x\", \"cable.node[*].z\", \"cable.
 
 static const flexible bodies[] = {
     {"rod", "bench/flexible/rod.yaml", nodes, 200, 50, 0.5, {1e-4, 1e-5, 1e-6}},
-    {"cable", "bench/flexible/cable.yaml", nodes, 200, 20, 0.5, {1e-4, 1e-5, 1e-6}},
+    {"cable", "bench/flexible/cable.yaml", nodes, 200, 20, 0.02, {1e-4, 1e-5, 1e-6}},
 };
 
 static const double tolerances[N_TOLERANCES] = {1e-3, 1e-5, 1e-7};
