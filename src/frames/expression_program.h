@@ -68,6 +68,17 @@ typedef struct yoke_instruction {
   } u;
 } yoke_instruction;
 
+/* What is known about the unit of a value: BARE are numbers without one and results of sin, ..., UNKNOWN is what a name took part in. */
+typedef enum yoke_dimension_state {
+  YOKE_DIMENSION_BARE,
+  YOKE_DIMENSION_UNKNOWN,
+  YOKE_DIMENSION_KNOWN
+} yoke_dimension_state;
+
+/* A new expression that takes `program` [n] (freed on failure too) and copies the text. Gives; NULL: no memory. */
+yoke_expression *yoke_expression_of(const char *text, int n, yoke_instruction *program, yoke_dimension_state state,
+                                    const int dimension[4]);
+
 /* The instructions [*n] of an expression, for those who look at its structure. */
 const yoke_instruction *yoke_expression_program(const yoke_expression *expression, int *n);
 
