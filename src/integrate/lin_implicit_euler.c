@@ -9,6 +9,7 @@
  * J is made in every step, so the state keeps a factor only for its pivot order. */
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
+#include "integrate/two_ends.h"
 #include "base/text.h"
 #include <float.h>
 #include <math.h>
@@ -17,30 +18,10 @@
 
 static const double SAFETY = 0.9, GROW = 5.0, SHRINK = 0.2;
 
-/* Own part of the state: q', and the start of the last step for dense output. */
-typedef struct euler_parts {
-  double *qdot, *q_prev, *v_prev, *qdot_prev;
-} euler_parts;
-
 typedef struct euler_work {
   void   *equations;
   double *u, *x, *x_new, *dx, *scale, *rates, *rates_new, *lambda, *J, *linear;
 } euler_work;
-
-static size_t parts_layout(const yoke_equations *e, char *base, euler_parts *parts) {
-  size_t at        = 0;
-  parts->qdot      = yoke_carve(base, &at, (size_t)e->nq);
-  parts->q_prev    = yoke_carve(base, &at, (size_t)e->nq);
-  parts->v_prev    = yoke_carve(base, &at, (size_t)e->nv);
-  parts->qdot_prev = yoke_carve(base, &at, (size_t)e->nq);
-  return at;
-}
-
-static euler_parts parts_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  euler_parts parts;
-  (void)parts_layout(integrator->equations, yoke_integrator_own(integrator, state), &parts);
-  return parts;
-}
 
 static size_t work_layout(const yoke_implicit *implicit, char *base, euler_work *work) {
   const size_t nx = (size_t)implicit->nx;
@@ -62,11 +43,9 @@ static size_t work_layout(const yoke_implicit *implicit, char *base, euler_work 
 static yoke_status euler_create(yoke_context *ctx, yoke_integrator *integrator) {
   yoke_implicit *implicit = NULL;
   YOKE_TRY(yoke_implicit_create(ctx, integrator->equations, &integrator->options, &implicit));
-  euler_parts parts;
-  euler_work  work;
-  integrator->self = implicit;
-  integrator->state_size =
-      yoke_integrator_head_size(integrator->equations) + parts_layout(integrator->equations, NULL, &parts);
+  euler_work work;
+  integrator->self       = implicit;
+  integrator->state_size = yoke_integrator_head_size(integrator->equations) + yoke_two_ends_size(integrator->equations);
   integrator->scratch_size = work_layout(implicit, NULL, &work);
   return YOKE_OK;
 }
@@ -77,25 +56,23 @@ static void euler_destroy(yoke_integrator *integrator) {
   integrator->self = NULL;
 }
 
-/* q' at the point of the state, with the inputs that hold from here on; a and lambda are known. */
+/* x and its rates at the point of the state. */
+static void pack(const yoke_integrator *integrator, const yoke_integrator_state *state, const euler_work *work) {
+  yoke_implicit_pack(integrator->self, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state),
+                     yoke_integrator_a(integrator, state), yoke_integrator_lambda(integrator, state), work->x);
+  yoke_two_ends_rates(integrator, state, work->rates);
+}
+
+/* q', a and lambda at the point of the state, and a first step where there is none yet. */
 static yoke_status euler_begin(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                const yoke_signal *u) {
-  const yoke_implicit  *implicit = integrator->self;
-  const yoke_equations *e        = integrator->equations;
-  const euler_parts     parts    = parts_of(integrator, state);
-  double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
-  double               *a = yoke_integrator_a(integrator, state), *lambda = yoke_integrator_lambda(integrator, state);
-  euler_work            work;
+  const yoke_implicit *implicit = integrator->self;
+  euler_work           work;
   (void)work_layout(implicit, scratch, &work);
-  if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, work.u);
-  ++state->counters.evaluations;
-  YOKE_TRY(e->ops->derivative(e->self, work.equations, state->t, q, v, work.u, parts.qdot, a, lambda));
-  if (!(state->h > 0.0)) {
-    yoke_implicit_pack(implicit, q, v, a, lambda, work.x);
-    memcpy(work.rates, parts.qdot, (size_t)e->nq * sizeof(double));
-    memcpy(work.rates + e->nq, a, (size_t)e->nv * sizeof(double));
-    state->h = yoke_implicit_first_step(implicit, &integrator->options, work.x, work.rates, 1);
-  }
+  YOKE_TRY(yoke_two_ends_begin(integrator, state, u, work.equations, work.u));
+  if (state->h > 0.0) return YOKE_OK;
+  pack(integrator, state, &work);
+  state->h = yoke_implicit_first_step(implicit, &integrator->options, work.x, work.rates, 1);
   return YOKE_OK;
 }
 
@@ -141,52 +118,22 @@ static double estimate_error(const yoke_integrator *integrator, const yoke_integ
 
 /* Project the end point, compute q', a, lambda there, then the quadratures. */
 static yoke_status end_point(const yoke_integrator *integrator, yoke_integrator_state *state, const yoke_signal *u,
-                             double h, double t_new, const euler_work *work) {
-  const yoke_implicit  *implicit = integrator->self;
-  const yoke_equations *e        = integrator->equations;
-  double               *q = work->x_new, *v = work->x_new + e->nq;
-  if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
-  if (e->ng + e->n_norms > 0) {
-    YOKE_TRY(e->ops->project_position(e->self, work->equations, t_new, q));
-    YOKE_TRY(e->ops->project_velocity(e->self, work->equations, t_new, q, v));
-  }
-  if (e->nu > 0) yoke_signal_value(u, t_new, YOKE_SIDE_LEFT, 0, work->u);
-  ++state->counters.evaluations;
-  YOKE_TRY(e->ops->derivative(e->self, work->equations, t_new, q, v, work->u, work->rates_new, work->rates_new + e->nq,
-                              work->lambda));
-  for (int k = 0; k < e->nq; ++k) {
+                             double h, double t_new, const euler_work *work, const yoke_step_end *end) {
+  const yoke_implicit *implicit = integrator->self;
+  YOKE_TRY(yoke_two_ends_project(integrator->equations, state, u, t_new, end));
+  for (int k = 0; k < implicit->nq; ++k) {
     if (implicit->dae->component[k] == YOKE_COMPONENT_INTEGRAL ||
         implicit->dae->component[k] == YOKE_COMPONENT_QUADRATURE) {
-      q[k] = work->x[k] + 0.5 * h * (work->rates[k] + work->rates_new[k]);
+      work->x_new[k] = work->x[k] + 0.5 * h * (work->rates[k] + work->rates_new[k]);
     }
   }
-  return yoke_all_finite(e->nq + e->nv, work->x_new) && yoke_all_finite(e->nq + e->nv, work->rates_new)
-             ? YOKE_OK
-             : YOKE_NON_FINITE;
-}
-
-static void accept(const yoke_integrator *integrator, yoke_integrator_state *state, double t_new,
-                   const euler_work *work) {
-  const yoke_equations *e     = integrator->equations;
-  const euler_parts     parts = parts_of(integrator, state);
-  const size_t          nq = (size_t)e->nq * sizeof(double), nv = (size_t)e->nv * sizeof(double);
-  double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
-  memcpy(parts.q_prev, q, nq);
-  memcpy(parts.v_prev, v, nv);
-  memcpy(parts.qdot_prev, parts.qdot, nq);
-  memcpy(q, work->x_new, nq);
-  memcpy(v, work->x_new + e->nq, nv);
-  memcpy(parts.qdot, work->rates_new, nq);
-  memcpy(yoke_integrator_a(integrator, state), work->rates_new + e->nq, nv);
-  memcpy(yoke_integrator_lambda(integrator, state), work->lambda, (size_t)yoke_n_multipliers(e) * sizeof(double));
-  state->t_prev = state->t;
-  state->t      = t_new;
-  ++state->counters.steps;
+  return yoke_all_finite(implicit->nq, work->x_new) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 /* One try with step h: YOKE_OK, or a recoverable status and *shrink. *error is what the next proposal is based on. */
 static yoke_status try_step(const yoke_integrator *integrator, yoke_integrator_state *state, const yoke_signal *u,
-                            double h, double t_new, const euler_work *work, double *error, double *shrink) {
+                            double h, double t_new, const euler_work *work, const yoke_step_end *end, double *error,
+                            double *shrink) {
   *shrink = 0.25;
   YOKE_TRY(solve_step(integrator->self, state, u, h, t_new, work));
   *error = 0.0;
@@ -198,21 +145,17 @@ static yoke_status try_step(const yoke_integrator *integrator, yoke_integrator_s
       return YOKE_NOT_CONVERGED;
     }
   }
-  return end_point(integrator, state, u, h, t_new, work);
+  return end_point(integrator, state, u, h, t_new, work, end);
 }
 
 static yoke_status euler_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                               const yoke_signal *u, double t_limit, yoke_context *ctx) {
   const yoke_implicit *implicit = integrator->self;
-  const euler_parts    parts    = parts_of(integrator, state);
   const bool           is_fixed = integrator->options.fixed_step > 0.0;
-  double              *a        = yoke_integrator_a(integrator, state);
   euler_work           work;
   (void)work_layout(implicit, scratch, &work);
-  yoke_implicit_pack(implicit, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state), a,
-                     yoke_integrator_lambda(integrator, state), work.x);
-  memcpy(work.rates, parts.qdot, (size_t)implicit->nq * sizeof(double));
-  memcpy(work.rates + implicit->nq, a, (size_t)implicit->nv * sizeof(double));
+  pack(integrator, state, &work);
+  const yoke_step_end end = {work.equations, work.u, work.x_new, work.rates_new, work.lambda};
 
   double proposal = state->h;
   for (;;) {
@@ -220,9 +163,9 @@ static yoke_status euler_step(const yoke_integrator *integrator, void *scratch, 
     const double h       = yoke_step_clip(state->t, proposal, t_limit, is_fixed, &is_last);
     const double t_new   = is_last ? t_limit : state->t + h;
     double       error = 0.0, shrink = 1.0;
-    yoke_status  status = try_step(integrator, state, u, h, t_new, &work, &error, &shrink);
+    yoke_status  status = try_step(integrator, state, u, h, t_new, &work, &end, &error, &shrink);
     if (status == YOKE_OK) {
-      accept(integrator, state, t_new, &work);
+      yoke_two_ends_accept(integrator, state, t_new, &end);
       if (is_fixed) return YOKE_OK;
       double h_new = h * fmin(GROW, SAFETY / sqrt(fmax(error, 1.0e-10)));
       if (integrator->options.max_step > 0.0) h_new = fmin(h_new, integrator->options.max_step);
@@ -245,17 +188,6 @@ static yoke_status euler_step(const yoke_integrator *integrator, void *scratch, 
   }
 }
 
-/* q: cubic from q, q' at both ends; v: linear, because accelerations of stiff parts are rough. */
-static void euler_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
-                              double *q, double *v) {
-  const yoke_equations *e     = integrator->equations;
-  const euler_parts     parts = parts_of(integrator, state);
-  const double         *v1    = yoke_integrator_v(integrator, state);
-  const double          h = state->t - state->t_prev, s = (t - state->t_prev) / h, r = 1.0 - s;
-  yoke_hermite(e->nq, h, s, parts.q_prev, parts.qdot_prev, yoke_integrator_q(integrator, state), parts.qdot, q);
-  for (int i = 0; i < e->nv; ++i) v[i] = r * parts.v_prev[i] + s * v1[i];
-}
-
 static const yoke_linear *euler_linear(const yoke_integrator *integrator, int i) {
   return i == 0 ? ((const yoke_implicit *)integrator->self)->linear : NULL;
 }
@@ -268,7 +200,7 @@ const yoke_integrator_ops lin_implicit_euler_ops = {
     .destroy     = euler_destroy,
     .start       = euler_start,
     .step        = euler_step,
-    .interpolate = euler_interpolate,
+    .interpolate = yoke_two_ends_interpolate,
     .disturb     = euler_disturb,
     .linear      = euler_linear,
 };

@@ -14,6 +14,7 @@
  * lambda are those of the ordinary view at (q_1, v_1). */
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
+#include "integrate/two_ends.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,30 +37,10 @@ typedef struct newmark {
   int           *entry; /* [nnz of the pattern] in J; -1: only the diagonal of a multiplier */
 } newmark;
 
-/* Own part of the state: q', and the start of the last step for dense output. */
-typedef struct newmark_parts {
-  double *qdot, *q_prev, *v_prev, *qdot_prev;
-} newmark_parts;
-
 typedef struct newmark_work {
   void   *equations;
   double *u, *x0, *rates0, *x, *F, *rates, *lambda, *J, *A, *r, *linear;
 } newmark_work;
-
-static size_t parts_layout(const yoke_equations *e, char *base, newmark_parts *parts) {
-  size_t at        = 0;
-  parts->qdot      = yoke_carve(base, &at, (size_t)e->nq);
-  parts->q_prev    = yoke_carve(base, &at, (size_t)e->nq);
-  parts->v_prev    = yoke_carve(base, &at, (size_t)e->nv);
-  parts->qdot_prev = yoke_carve(base, &at, (size_t)e->nq);
-  return at;
-}
-
-static newmark_parts parts_of(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  newmark_parts parts;
-  (void)parts_layout(integrator->equations, yoke_integrator_own(integrator, state), &parts);
-  return parts;
-}
 
 static size_t work_layout(const newmark *self, char *base, newmark_work *work) {
   const yoke_implicit *implicit = self->implicit;
@@ -166,7 +147,6 @@ static yoke_status make_system(newmark *self, const yoke_integrator *integrator,
 
 static yoke_status newmark_create(yoke_context *ctx, yoke_integrator *integrator) {
   yoke_integrator_options options = integrator->options;
-  newmark_parts           parts;
   newmark_work            work;
   if (!(options.fixed_step > 0.0))
     return yoke_fail(ctx, YOKE_E_USAGE, "solver 'newmark-al' has no error control: give it a fixed step (key step)");
@@ -185,28 +165,19 @@ static yoke_status newmark_create(yoke_context *ctx, yoke_integrator *integrator
     newmark_destroy(integrator);
     return status;
   }
-  integrator->state_size =
-      yoke_integrator_head_size(integrator->equations) + parts_layout(integrator->equations, NULL, &parts);
+  integrator->state_size = yoke_integrator_head_size(integrator->equations) + yoke_two_ends_size(integrator->equations);
   integrator->scratch_size = work_layout(self, NULL, &work);
   return YOKE_OK;
 }
 
 /* ---- start ---- */
 
-/* q', a and lambda at the point of the state, with the inputs that hold from here on. */
 static yoke_status newmark_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                    const yoke_signal *u, bool state_was_reset) {
-  const newmark        *self  = integrator->self;
-  const yoke_equations *e     = integrator->equations;
-  const newmark_parts   parts = parts_of(integrator, state);
-  newmark_work          work;
+  newmark_work work;
   (void)state_was_reset;
-  (void)work_layout(self, scratch, &work);
-  if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, work.u);
-  ++state->counters.evaluations;
-  return e->ops->derivative(e->self, work.equations, state->t, yoke_integrator_q(integrator, state),
-                            yoke_integrator_v(integrator, state), work.u, parts.qdot,
-                            yoke_integrator_a(integrator, state), yoke_integrator_lambda(integrator, state));
+  (void)work_layout(integrator->self, scratch, &work);
+  return yoke_two_ends_begin(integrator, state, u, work.equations, work.u);
 }
 
 static yoke_status newmark_start(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
@@ -300,61 +271,24 @@ static yoke_status iterate(const newmark *self, yoke_integrator_state *state, co
   return YOKE_NOT_CONVERGED;
 }
 
-/* Projections, and q', a and lambda of the end point, into rates and lambda. */
-static yoke_status end_point(const yoke_equations *e, yoke_integrator_state *state, const yoke_signal *u, double t,
-                             const newmark_work *work) {
-  double *q = work->x, *v = work->x + e->nq;
-  if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
-  if (e->ng + e->n_norms > 0) {
-    YOKE_TRY(e->ops->project_position(e->self, work->equations, t, q));
-    YOKE_TRY(e->ops->project_velocity(e->self, work->equations, t, q, v));
-  }
-  if (e->nu > 0) yoke_signal_value(u, t, YOKE_SIDE_LEFT, 0, work->u);
-  ++state->counters.evaluations;
-  YOKE_TRY(
-      e->ops->derivative(e->self, work->equations, t, q, v, work->u, work->rates, work->rates + e->nq, work->lambda));
-  return yoke_all_finite(e->nq + e->nv, q) && yoke_all_finite(e->nq + e->nv, work->rates) ? YOKE_OK : YOKE_NON_FINITE;
-}
-
 /* ---- step ---- */
-
-static void accept(const yoke_integrator *integrator, yoke_integrator_state *state, double t_new,
-                   const newmark_work *work) {
-  const yoke_equations *e     = integrator->equations;
-  const newmark_parts   parts = parts_of(integrator, state);
-  const size_t          nq = (size_t)e->nq * sizeof(double), nv = (size_t)e->nv * sizeof(double);
-  memcpy(parts.q_prev, yoke_integrator_q(integrator, state), nq);
-  memcpy(parts.v_prev, yoke_integrator_v(integrator, state), nv);
-  memcpy(parts.qdot_prev, parts.qdot, nq);
-  memcpy(yoke_integrator_q(integrator, state), work->x, nq);
-  memcpy(yoke_integrator_v(integrator, state), work->x + e->nq, nv);
-  memcpy(parts.qdot, work->rates, nq);
-  memcpy(yoke_integrator_a(integrator, state), work->rates + e->nq, nv);
-  memcpy(yoke_integrator_lambda(integrator, state), work->lambda, (size_t)yoke_n_multipliers(e) * sizeof(double));
-  state->t_prev = state->t;
-  state->t      = t_new;
-  ++state->counters.steps;
-}
 
 static yoke_status newmark_step(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                 const yoke_signal *u, double t_limit, yoke_context *ctx) {
-  const newmark        *self  = integrator->self;
-  const yoke_equations *e     = integrator->equations;
-  const newmark_parts   parts = parts_of(integrator, state);
-  const double         *a     = yoke_integrator_a(integrator, state);
-  bool                  is_last;
-  newmark_work          work;
+  const newmark *self = integrator->self;
+  bool           is_last;
+  newmark_work   work;
   (void)work_layout(self, scratch, &work);
-  yoke_implicit_pack(self->implicit, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state), a,
-                     yoke_integrator_lambda(integrator, state), work.x0);
-  memcpy(work.rates0, parts.qdot, (size_t)e->nq * sizeof(double));
-  memcpy(work.rates0 + e->nq, a, (size_t)e->nv * sizeof(double));
-  const double h      = yoke_step_clip(state->t, state->h, t_limit, true, &is_last);
-  const double t_new  = is_last ? t_limit : state->t + h;
-  yoke_status  status = iterate(self, state, u, h, t_new, &work);
-  if (status == YOKE_OK) status = end_point(e, state, u, t_new, &work);
+  yoke_implicit_pack(self->implicit, yoke_integrator_q(integrator, state), yoke_integrator_v(integrator, state),
+                     yoke_integrator_a(integrator, state), yoke_integrator_lambda(integrator, state), work.x0);
+  yoke_two_ends_rates(integrator, state, work.rates0);
+  const yoke_step_end end    = {work.equations, work.u, work.x, work.rates, work.lambda};
+  const double        h      = yoke_step_clip(state->t, state->h, t_limit, true, &is_last);
+  const double        t_new  = is_last ? t_limit : state->t + h;
+  yoke_status         status = iterate(self, state, u, h, t_new, &work);
+  if (status == YOKE_OK) status = yoke_two_ends_project(integrator->equations, state, u, t_new, &end);
   if (status == YOKE_OK) {
-    accept(integrator, state, t_new, &work);
+    yoke_two_ends_accept(integrator, state, t_new, &end);
     return YOKE_OK;
   }
   ++state->counters.rejected;
@@ -363,17 +297,6 @@ static yoke_status newmark_step(const yoke_integrator *integrator, void *scratch
   return yoke_fail(ctx, YOKE_E_NOT_CONVERGED,
                    "solver 'newmark-al': fixed step %.3g s at t = %.9g s cannot be solved (%s); use a smaller step", h,
                    state->t, yoke_status_text(status));
-}
-
-/* q: cubic from q, q' at both ends; v: linear, as accurate as the method. */
-static void newmark_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t,
-                                double *q, double *v) {
-  const yoke_equations *e     = integrator->equations;
-  const newmark_parts   parts = parts_of(integrator, state);
-  const double          h = state->t - state->t_prev, s = (t - state->t_prev) / h;
-  yoke_hermite(e->nq, h, s, parts.q_prev, parts.qdot_prev, yoke_integrator_q(integrator, state), parts.qdot, q);
-  const double *v1 = yoke_integrator_v(integrator, state);
-  for (int i = 0; i < e->nv; ++i) v[i] = (1.0 - s) * parts.v_prev[i] + s * v1[i];
 }
 
 static const yoke_linear *newmark_linear(const yoke_integrator *integrator, int i) {
@@ -388,7 +311,7 @@ const yoke_integrator_ops newmark_al_ops = {
     .destroy     = newmark_destroy,
     .start       = newmark_start,
     .step        = newmark_step,
-    .interpolate = newmark_interpolate,
+    .interpolate = yoke_two_ends_interpolate,
     .disturb     = newmark_disturb,
     .linear      = newmark_linear,
 };
