@@ -297,7 +297,8 @@ static void find_inner(yoke_monitor *m) {
 
 /* Copies in halos tell the error of this very step, in every one. */
 static void take_copies(yoke_monitor *m) {
-  for (int i = 0; yoke_graph_copy_order(m->graph) > 0 && i < yoke_graph_n_ports(m->graph); ++i) {
+  if (yoke_graph_copy_order(m->graph) == 0) return;
+  for (int i = 0; i < yoke_graph_n_ports(m->graph); ++i) {
     yoke_port_trial port;
     yoke_graph_port_trial(m->graph, i, &port);
     if (port.has_copy)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double spin_time = 4e-5; /* s; about what waking a thread takes */
+static const double spin_least = 4e-5; /* s; about what waking a thread takes */
+static const double spin_share =
+    0.25; /* of the time that the last list took: what lies between long lists grows with them */
+static const double spin_most = 1e-3; /* s */
 
 /* A list of tasks. */
 typedef struct team_list {
@@ -20,6 +24,7 @@ typedef struct team_list {
   void                *user;
   uint32_t             number; /* of the list, counted from 1 */
   int                  n_owners;
+  double               spin_time; /* of who waits for it, or for the next one [s] */
 } team_list;
 
 /* Batches of one owner that nobody took: (number of the list) << 32 | first << 16 | end, counted from the owner's first one. Who comes late,
@@ -98,16 +103,22 @@ static bool is_new(yoke_team *team, uint32_t last) {
 }
 
 /* Invariant 2, first half. */
-static void spin(yoke_team *team, bool (*is_over)(yoke_team *team, uint32_t number), uint32_t number) {
-  const double end = yoke_clock_now() + spin_time;
-  while (!is_over(team, number) && yoke_clock_now() < end) {
+static void spin(yoke_team *team, const team_list *list, bool (*is_over)(yoke_team *team, uint32_t number)) {
+  const double end = yoke_clock_now() + list->spin_time;
+  while (!is_over(team, list->number) && yoke_clock_now() < end) {
   }
+}
+
+static void work_off_timed(yoke_team *team, team_list *list, int worker) {
+  const double begin = yoke_clock_now();
+  work_off(team, list, worker);
+  list->spin_time = fmax(spin_least, fmin(spin_most, spin_share * (yoke_clock_now() - begin)));
 }
 
 /* The next list this member joins; false: the team ends. Before the first one, while a model is set up, nobody spins. */
 static bool join_list(team_member *member, team_list *list) {
   yoke_team *team = member->team;
-  if (list->number > 0) spin(team, is_new, list->number);
+  if (list->number > 0) spin(team, list, is_new);
   pthread_mutex_lock(&team->lock);
   while (!team->is_ending && (team->list.number == list->number || member->worker >= team->list.n_owners)) {
     pthread_cond_wait(&member->has_work, &team->lock);
@@ -121,7 +132,7 @@ static bool join_list(team_member *member, team_list *list) {
 static void *member_main(void *user) {
   team_member *member = user;
   team_list    list   = {0};
-  while (join_list(member, &list)) work_off(member->team, &list, member->worker);
+  while (join_list(member, &list)) work_off_timed(member->team, &list, member->worker);
   return NULL;
 }
 
@@ -141,8 +152,8 @@ static void offer(yoke_team *team, team_list *list) {
   pthread_mutex_unlock(&team->lock);
 }
 
-static void wait_for_others(yoke_team *team) {
-  spin(team, is_finished, 0);
+static void wait_for_others(yoke_team *team, const team_list *list) {
+  spin(team, list, is_finished);
   if (is_finished(team, 0)) return;
   pthread_mutex_lock(&team->lock);
   while (!is_finished(team, 0)) pthread_cond_wait(&team->is_done, &team->lock);
@@ -152,8 +163,8 @@ static void wait_for_others(yoke_team *team) {
 void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task task, void *user) {
   team_list list = {.schedule = schedule, .task = task, .user = user, .n_owners = schedule->n_owners};
   offer(team, &list);
-  work_off(team, &list, 0);
-  wait_for_others(team);
+  work_off_timed(team, &list, 0);
+  wait_for_others(team, &list);
 }
 
 /* ---- life ---- */

@@ -111,16 +111,9 @@ static double inner_force(const yoke_chain_kernel *kernel, int e, const double *
 typedef yoke_chain_evaluation evaluation;
 
 /* A train of impulses is 0 but for one of them: only its forces are looked at. */
-static void select_loads(evaluation *ev) {
-  const yoke_chain_loads *loads    = &ev->kernel->loads;
-  int                     n_active = 0, active = 0;
-  if (loads->by_shape == NULL) return;
-  for (int g = 0; g < loads->n_shared; ++g) {
-    if (ev->shared[g] == 0.0) continue;
-    ++n_active;
-    active = g;
-  }
-  if (n_active > 1) return;
+static void select_loads(evaluation *ev, int n_active, int active) {
+  const yoke_chain_loads *loads = &ev->kernel->loads;
+  if (loads->by_shape == NULL || n_active > 1) return;
   ev->only   = loads->by_shape + loads->start[active];
   ev->n_only = n_active == 0 ? 0 : loads->start[active + 1] - loads->start[active];
 }
@@ -138,8 +131,9 @@ void yoke_chain_begin(evaluation *ev, const yoke_chain_kernel *kernel, double t,
   ev->only     = NULL;
   ev->n_only   = 0;
   if (kernel->loads.n_forces == 0) return;
-  yoke_chain_loads_begin(&kernel->loads, t, ev->shared);
-  select_loads(ev);
+  int       active   = 0;
+  const int n_active = yoke_chain_loads_begin(&kernel->loads, t, ev->shared, &active);
+  select_loads(ev, n_active, active);
 }
 
 static yoke_status add_to(const evaluation *ev, int mass, double force, double *out) {
@@ -374,7 +368,8 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
     P_damper += P_block;
   }
   double shared[YOKE_CHAIN_SHARED];
-  yoke_chain_loads_begin(&kernel->loads, t, shared);
+  int    active;
+  (void)yoke_chain_loads_begin(&kernel->loads, t, shared, &active);
   for (int k = 0; k < kernel->loads.n_forces; ++k) {
     const yoke_chain_force *load = &kernel->loads.forces[k];
     double                  force;

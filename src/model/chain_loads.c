@@ -68,8 +68,18 @@ bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
   return is_sine(shape) && shape->omega == 0.0;
 }
 
-void yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared) {
-  for (int g = 0; g < loads->n_shared; ++g) shared[g] = yoke_chain_shape_value(&loads->shapes[g], t);
+int yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active) {
+  int n_active = 0;
+  for (int g = 0; g < loads->n_shared; ++g) {
+    const yoke_chain_shape *shape = &loads->shapes[g];
+    shared[g]                     = 0.0;
+    if (t < shape->begin || t > shape->end) continue;
+    shared[g] = yoke_chain_shape_value(shape, t);
+    if (shared[g] == 0.0) continue;
+    ++n_active;
+    *active = g;
+  }
+  return n_active;
 }
 
 bool yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
@@ -152,12 +162,21 @@ static yoke_status check_load(yoke_context *ctx, const yoke_chain *chain, int k)
 /* Only what the kind uses, so that equal shapes compare equal. Adding 0 turns -0 into +0. */
 static yoke_chain_shape shape_of(const yoke_chain_load *l) {
   if (l->kind == YOKE_CHAIN_IMPULSE) {
-    return (yoke_chain_shape){.kind = l->kind, .time = l->time + 0.0, .width = l->width + 0.0, .rise = l->rise};
+    /* Farther from both of its edges both tanh are the same +-1, and their difference is 0. */
+    const double edge = (tanh_saturates + 1.0) * l->rise, end = l->time + l->width;
+    return (yoke_chain_shape){.kind  = l->kind,
+                              .time  = l->time + 0.0,
+                              .width = l->width + 0.0,
+                              .rise  = l->rise,
+                              .begin = fmin(l->time, end) - edge,
+                              .end   = fmax(l->time, end) + edge};
   }
   return (yoke_chain_shape){.kind  = l->kind,
                             .omega = l->omega + 0.0,
                             .phase = l->phase + 0.0,
-                            .power = l->kind == YOKE_CHAIN_MODIFIED_SINE ? l->power : 1.0};
+                            .power = l->kind == YOKE_CHAIN_MODIFIED_SINE ? l->power : 1.0,
+                            .begin = -(double)INFINITY,
+                            .end   = (double)INFINITY};
 }
 
 static bool shapes_are_equal(const yoke_chain_shape *a, const yoke_chain_shape *b) {

@@ -25,6 +25,7 @@ enum {
 typedef struct yoke_chain_shape {
   yoke_chain_load_kind kind;
   double               omega, phase, power, time, width, rise;
+  double               begin, end; /* 0 before and behind, exactly; follow from the others [s] */
 } yoke_chain_shape;
 
 typedef struct yoke_chain_force {
@@ -51,8 +52,8 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
 double      yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
-/* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. */
-void        yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared);
+/* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
+int         yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
 /* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;
  * `shared` from yoke_chain_loads_begin. false: a contact overflows. */
 bool        yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,

@@ -118,6 +118,34 @@ static void assert_close(const double *a, const double *b, int n, double toleran
   }
 }
 
+/* ---- loads ---- */
+
+/* An impulse is looked at only near itself: one that begins too late or ends too early jumps there. */
+static void impulses_are_felt_from_their_first_to_their_last_trace(void **state) {
+  (void)state;
+  yoke_chain      c        = uniform_chain(2);
+  yoke_chain_load loads[2] = {on_mass(impulse, 0), on_mass(impulse, 1)}; /* one shape */
+  c.n_loads                = 2;
+  c.loads                  = loads;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    for (int k = 0; k < 2; ++k) loads[k].width = sign * impulse.width;
+    yoke_chain_kernel *kernel = make_kernel(&c);
+    assert_int_equal(kernel->loads.n_shared, 1);
+    const yoke_chain_shape *shape = &kernel->loads.shapes[0];
+    assert_true(shape->end - shape->begin < 0.3 + 50 * impulse.rise); /* it is looked at for a while only */
+    for (int k = -2000; k <= 2000; ++k) {
+      double       shared[YOKE_CHAIN_SHARED];
+      int          active   = -1;
+      const double t        = impulse.time + 1e-3 * k;
+      const int    n_active = yoke_chain_loads_begin(&kernel->loads, t, shared, &active);
+      assert_true(shared[0] == yoke_chain_shape_value(shape, t));
+      assert_int_equal(n_active, shared[0] != 0.0);
+      assert_int_equal(active, shared[0] != 0.0 ? 0 : -1);
+    }
+    yoke_chain_kernel_destroy(&kernel);
+  }
+}
+
 /* ---- forces ---- */
 
 static void check_law(double exponent_x, double exponent_v, bool varied) {
@@ -894,6 +922,7 @@ int main(void) {
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
       cmocka_unit_test(equal_chains_share_elements_and_inputs),
+      cmocka_unit_test(impulses_are_felt_from_their_first_to_their_last_trace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
