@@ -229,14 +229,22 @@ static yoke_status linear_reset(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
+/* row (y - y0) */
+static double deviation(int n, const double *row, const double *y, const double *y0) {
+  double sum = 0.0;
+  for (int k = 0; k < n; ++k) sum += row[k] * (y[k] - y0[k]);
+  return sum;
+}
+
 static void linear_take(const yoke_subsystem *subsystem, void *state, int halo, const double *y) {
   const linear           *l   = subsystem->self;
   const yoke_linear_halo *h   = &l->halos[halo];
   double                 *x   = yoke_integrator_q(l->integrator, state);
-  const int               n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
+  const int               n_p = h->shape->n_p, n_v = h->shape->n_v;
   for (int k = 0; k < h->n; ++k) {
-    x[h->x[k]]              = y[k * n_y] - h->p[k];
-    x[l->n_x / 2 + h->x[k]] = y[k * n_y + at_v] - h->v[k];
+    const double *port      = y + h->from[k] * yoke_shape_n_y(h->shape);
+    x[h->x[k]]              = deviation(n_p, h->P + k * n_p, port, h->p + h->from[k] * n_p);
+    x[l->n_x / 2 + h->x[k]] = deviation(n_v, h->V + k * n_v, port + n_p, h->v + h->from[k] * n_v);
   }
 }
 
@@ -279,12 +287,16 @@ static yoke_port *copy_ports(yoke_arena *arena, const yoke_linear_def *def) {
 static yoke_linear_halo *copy_halos(yoke_arena *arena, const yoke_linear_def *def) {
   yoke_linear_halo *halos = yoke_arena_take(arena, (size_t)def->n_halos + 1, sizeof *halos);
   for (int k = 0; halos != NULL && k < def->n_halos; ++k) {
-    const yoke_linear_halo *from = &def->halos[k];
-    const size_t            n    = (size_t)from->n;
-    halos[k]                     = (yoke_linear_halo){.n = from->n,
-                                                      .x = yoke_arena_copy(arena, from->x, n, sizeof *from->x),
-                                                      .p = yoke_arena_copy(arena, from->p, n, sizeof *from->p),
-                                                      .v = yoke_arena_copy(arena, from->v, n, sizeof *from->v)};
+    yoke_linear_halo *h = &halos[k];
+    *h                  = def->halos[k];
+    const size_t n = (size_t)h->n, n_ports = (size_t)h->n_ports, n_p = (size_t)h->shape->n_p,
+                 n_v = (size_t)h->shape->n_v;
+    h->x             = yoke_arena_copy(arena, h->x, n, sizeof *h->x);
+    h->from          = yoke_arena_copy(arena, h->from, n, sizeof *h->from);
+    h->P             = yoke_arena_copy(arena, h->P, n * n_p, sizeof *h->P);
+    h->V             = yoke_arena_copy(arena, h->V, n * n_v, sizeof *h->V);
+    h->p             = yoke_arena_copy(arena, h->p, n_ports * n_p, sizeof *h->p);
+    h->v             = yoke_arena_copy(arena, h->v, n_ports * n_v, sizeof *h->v);
   }
   return halos;
 }

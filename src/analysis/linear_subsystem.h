@@ -6,11 +6,15 @@
 
 #include "subsystem/subsystem.h"
 
-/* Copies of others' masses, in the order of the halo: entries of the first half of x, and where their originals are when x is 0. */
+/* Copies of others' bodies: entries of the first half of x that follow from the ports of their originals, which stand one behind the other in
+ * what is taken,
+ *   x[x_k] = P_k (p - p0),   velocities likewise by V_k,   p and v of port `from[k]`, p0 and v0 what it shows when x is 0. */
 typedef struct yoke_linear_halo {
-  int           n;
-  const int    *x;
-  const double *p, *v; /* [n] */
+  const yoke_port_shape *shape;
+  int                    n_ports, n; /* n entries */
+  const int             *x, *from;   /* [n] */
+  const double          *P, *V;      /* [n, shape->n_p], [n, shape->n_v] */
+  const double          *p, *v;      /* p0 [n_ports, shape->n_p], v0 [n_ports, shape->n_v] */
 } yoke_linear_halo;
 
 typedef struct yoke_linear_def {

@@ -98,7 +98,8 @@ static bool laws_are_linear(const yoke_plan *plan) {
       if (yoke_shape_freedoms(c->shape[side]) != YOKE_FREEDOM_TRANSLATION_X)
         return false; /* all others have orientations or directions */
     }
-    if (!c->is_joint && !yoke_force_element_is_linear(&c->element_law)) return false;
+    /* elements that bodies in halos carry lie in the subsystems */
+    if (!c->is_joint && !c->is_halo && !yoke_force_element_is_linear(&c->element_law)) return false;
   }
   return true;
 }
@@ -286,12 +287,6 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
                        "model '%s': the stability of signals between subsystems ('%s') is not computed; compare runs "
                        "with smaller and smaller steps (yoke converge)",
                        s->model->name, plan->couplings[k].name);
-    if (plan->couplings[k].is_halo)
-      return yoke_fail(
-          ctx, YOKE_E_UNSUPPORTED,
-          "model '%s': the stability of bodies in halos ('%s', formulation overlap) is not computed; compare "
-          "runs with smaller and smaller steps (yoke converge)",
-          s->model->name, plan->couplings[k].name);
     if (plan->couplings[k].n_read > 0)
       return yoke_fail(ctx, YOKE_E_UNSUPPORTED,
                        "model '%s': the stability of a law between subsystems that reads the model ('%s') is not "

@@ -1,9 +1,10 @@
-/* What tests of formulation overlap share: the distance from the whole model, and refusals. */
+/* What tests of formulation overlap share: the distance from the whole model, and refusals, the spectral radius. */
 #ifndef YOKE_TESTS_OVERLAPPED_H
 #define YOKE_TESTS_OVERLAPPED_H
 
 #include "../check.h"
 #include "../said.h"
+#include "analysis/stability.h"
 #include "cosimulate.h"
 
 #define OVERLAP "cosimulation.couplings.formulation=overlap;"
@@ -26,6 +27,20 @@ static inline double error_of(const char *model, const char *sets) {
   cosim_close(&split);
   cosim_close(&whole);
   return error;
+}
+
+/* At the macro step of the model. */
+static inline yoke_stability_point stability_of(const char *model, const char *sets) {
+  cosim                c;
+  yoke_stability      *s = NULL;
+  yoke_stability_point point;
+  cosim_load(&c, model, sets);
+  if (c.status == YOKE_OK) c.status = yoke_stability_create(c.ctx, c.model, 0, &s);
+  if (c.status == YOKE_OK) c.status = yoke_stability_at(s, 0.0, &point, c.ctx);
+  cosim_expect(&c, YOKE_OK);
+  yoke_stability_destroy(&s);
+  cosim_close(&c);
+  return point;
 }
 
 static inline void expect_refusal(const char *model, const char *sets, const char *says) {

@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "overlapped.h"
-#include "analysis/stability.h"
 
 #define CHAIN(n, laws, rest)                                                                                           \
   "yoke: 1\nt_end: 1\nbodies:\n  c: {kind: chain, n: " n ", mass: '1 + 0.01*i', stiffness: '100 + i', " laws           \
@@ -188,19 +187,6 @@ static void steps_behind_an_exchange_repeat_to_the_bit(void **state) {
   CHECK_NEAR(cosim_value(&c, "c.x[20]"), cosim_value(&plain, "c.x[20]"), 0.0);
   cosim_close(&c);
   cosim_close(&plain);
-}
-
-static yoke_stability_point stability_of(const char *model, const char *sets) {
-  cosim                c;
-  yoke_stability      *s = NULL;
-  yoke_stability_point point;
-  cosim_load(&c, model, sets);
-  if (c.status == YOKE_OK) c.status = yoke_stability_create(c.ctx, c.model, 0, &s);
-  if (c.status == YOKE_OK) c.status = yoke_stability_at(s, 0.0, &point, c.ctx);
-  cosim_expect(&c, YOKE_OK);
-  yoke_stability_destroy(&s);
-  cosim_close(&c);
-  return point;
 }
 
 /* A wave crosses two masses of the chain in about 0.2 s. */

@@ -1,4 +1,4 @@
-/* Formulation overlap between bodies with force elements: order, nets, clusters of joints, estimate and step control, energies, events, refusals. */
+/* Formulation overlap between bodies with force elements: order, nets, clusters of joints, estimate and step control, stability, energies, events, refusals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -174,6 +174,61 @@ static void any_number_of_threads_gives_the_same_bits(void **state) {
   cosim_close(&one);
 }
 
+/* ---- stability ---- */
+
+/* Both subsystems are the whole model: nothing but its own motion is in the map. */
+static void halos_that_hold_everything_amplify_as_the_model_does(void **state) {
+  (void)state;
+  const yoke_stability_point point =
+      stability_of("examples/two-mass.yaml", OVERLAP "cosimulation.scheme=explicit;cosimulation.step=0.1");
+  CHECK_BELOW(point.model, 1.0 - 1e-3);
+  CHECK_NEAR(point.rho, point.model, 1e-12);
+}
+
+/* Discs on a shaft, as masses on a line. */
+#define STEPS_OF(predictor, H)                                                                                         \
+  OVERLAP "cosimulation.couplings.halo=1;cosimulation.order=1;cosimulation.predictor=" predictor ";cosimulation."      \
+          "step=" H
+
+static const char shaft[] =
+    "yoke: 1\nt_end: 9\nbodies:\n  m: {kind: mass1d, count: 6, mass: 0.2, position: i, velocity: "
+    "'i/4'}\nconnections:\n  "
+    "s: {kind: spring-damper, count: 5, between: ['m[i]', 'm[i+1]'], stiffness: 100, damping: 0.05, free_length: 1}\n"
+    "split: {l: ['m[1..3]'], r: ['m[4..6]']}\nsolvers: {default: exact}\n";
+
+/* The dominant eigenvalue is real and negative there. */
+static void a_run_grows_by_the_radius_in_every_step(void **state) {
+  (void)state;
+  const double rho = stability_of(shaft, STEPS_OF("extrapolation", "0.3")).rho;
+  double       v[3];
+  for (int i = 0; i < 3; ++i) {
+    cosim c = cosim_done(shaft, STEPS_OF("extrapolation", "0.3"), 0.3 * (13 + i));
+    v[i]    = cosim_value(&c, "m[3].v") - cosim_value(&c, "m[4].v");
+    cosim_close(&c);
+  }
+  CHECK_BELOW(3.0, rho);
+  for (int i = 0; i < 2; ++i) CHECK_NEAR(-v[i + 1] / v[i], rho, 1e-5);
+}
+
+/* Pairs of bodies with a hinge across the row twist as one disc of twice the inertia. Their row is turned in space, so that body axes are no
+ * inertial ones; all but torsion is slow. */
+static void torsion_of_a_row_of_hinged_pairs_has_the_radius_of_discs_on_a_shaft(void **state) {
+  (void)state;
+  static const char twisted[] =
+      "yoke: 1\nt_end: 1\nbodies:\n  b: {kind: rigid, count: 12, mass: 1, inertia: [0.1, 30, 30], position: ['0.3*i', "
+      "'0.4*i', 0], orientation: {axis: [0, 0, 1], angle: 'atan2(4, 3)'}, frames: {l: [-0.25, 0, 0], r: [0.25, 0, "
+      "0]}}\n"
+      "connections:\n  h: {kind: revolute, count: 6, between: ['b[2*i-1].r', 'b[2*i].l'], axis: [0, 0, 1]}\n"
+      "  u: {kind: bushing, count: 5, between: ['b[2*i].r', 'b[2*i+1].l'], stiffness: [1, 1, 1, 100, 1, 1], damping: "
+      "[0.01, 0.01, 0.01, 0.05, 0.01, 0.01]}\nsplit: {l: ['b[1..6]'], r: ['b[7..12]']}\n";
+  static const char *const sets[] = {STEPS_OF("extrapolation", "0.08"), STEPS_OF("acceleration", "0.15")};
+  for (int k = 0; k < 2; ++k) {
+    const double rho = stability_of(shaft, sets[k]).rho;
+    CHECK_BELOW(1.03, rho);
+    CHECK_NEAR(stability_of(twisted, sets[k]).rho, rho, 1e-8);
+  }
+}
+
 /* ---- what belongs to the owner ---- */
 
 static void energies_count_every_body_element_and_load_once(void **state) {
@@ -229,6 +284,9 @@ int main(void) {
       cmocka_unit_test(step_control_follows_the_tolerance),
       cmocka_unit_test(copies_tell_the_error_of_every_fixed_step),
       cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+      cmocka_unit_test(halos_that_hold_everything_amplify_as_the_model_does),
+      cmocka_unit_test(a_run_grows_by_the_radius_in_every_step),
+      cmocka_unit_test(torsion_of_a_row_of_hinged_pairs_has_the_radius_of_discs_on_a_shaft),
       cmocka_unit_test(energies_count_every_body_element_and_load_once),
       cmocka_unit_test(the_element_at_the_cut_is_shown_by_the_owner_of_its_first_end),
       cmocka_unit_test(an_event_that_sets_an_original_sets_its_copies),
