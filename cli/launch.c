@@ -55,6 +55,14 @@ static bool gather(void *user, const void *own, size_t bytes, void *all) {
   return MPI_Allgather(own, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
+static bool deliver(void *user, int to, void *bytes, size_t size) {
+  const int length = (int)size; /* of a piece */
+  (void)user;
+  if (size > INT_MAX) return false;
+  if (launch_rank() == 0) return MPI_Send(bytes, length, MPI_BYTE, to, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
+  return MPI_Recv(bytes, length, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
 static bool is_running(void) {
   int is_begun = 0, is_ended = 0;
   MPI_Initialized(&is_begun);
@@ -107,7 +115,8 @@ int launch_threads(int asked) {
 }
 
 yoke_status launch_join(yoke_context *ctx, bool allow_mixed) {
-  yoke_ranks ranks = {.size = sizeof ranks, .n_ranks = 1, .gather = gather, .allow_mixed = allow_mixed};
+  yoke_ranks ranks = {
+      .size = sizeof ranks, .n_ranks = 1, .gather = gather, .allow_mixed = allow_mixed, .deliver = deliver};
   if (is_running()) {
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.n_ranks);

@@ -117,11 +117,14 @@ typedef struct yoke_ranks {
   void *user;
   bool
       allow_mixed; /* ranks on processors, C libraries or kernels of BLAS that differ: their bits may differ. Else such runs are refused */
+  /* Rank 0 and rank `to` > 0 call it with the same `size`: what rank 0 has at `bytes` becomes what rank `to` has there (MPI_Send, MPI_Recv). false: that failed. NULL:
+   * `gather` serves, which brings what is meant for one rank to all; results are the same. */
+  bool (*deliver)(void *user, int to, void *bytes, size_t size);
 } yoke_ranks;
 
 /* Runs and simulations that are created with this context from now on are one with those of the other ranks: results are the same, to the bit, as with one, on
  * processors that are the same; rank 0 reads the model file and writes results, and the log of all is on each. A model without a split is run by rank 0. A copy of `ranks` is
- * taken: `gather` and `user` must outlive the context. NULL: one process alone, as at first.
+ * taken: `gather`, `deliver` and `user` must outlive the context. NULL: one process alone, as at first.
  * YOKE_E_USAGE: no `gather`, a rank or a size that cannot be. Where machines differ runs fail with YOKE_E_UNSUPPORTED. */
 YOKE_API yoke_status yoke_context_set_ranks(yoke_context *ctx, const yoke_ranks *ranks);
 

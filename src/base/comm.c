@@ -201,6 +201,16 @@ const unsigned char *yoke_comm_block(const yoke_comm *comm, int rank, size_t *si
   return comm->all + comm->first_at + (size_t)rank * comm->apart;
 }
 
+bool yoke_comm_can_deliver(const yoke_comm *comm) {
+  return comm->ranks.deliver != NULL;
+}
+
+yoke_status yoke_comm_pass(yoke_comm *comm, int to, void *bytes, size_t size) {
+  if (comm->is_over) return comm->over;
+  if (comm->ranks.deliver(comm->ranks.user, to, bytes, size)) return YOKE_OK;
+  return end_with(comm, YOKE_E_IO, comm->ranks.rank, "the connection to another rank is lost");
+}
+
 /* What a rank tells of itself. */
 typedef struct comm_rank {
   uint64_t task; /* its checksum */

@@ -38,6 +38,10 @@ enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST };
 yoke_status          yoke_comm_exchange(yoke_comm *comm, int kind, uint32_t check, const void *own, size_t size);
 const unsigned char *yoke_comm_block(const yoke_comm *comm, int rank, size_t *size);
 
+/* Can bytes of rank 0 go to another rank alone? Then both make this call, behind an exchange that told the other ranks to expect nothing. */
+bool        yoke_comm_can_deliver(const yoke_comm *comm);
+yoke_status yoke_comm_pass(yoke_comm *comm, int to, void *bytes, size_t size);
+
 /* Collective: do all ranks begin the same work, `task`, on machines that give the same bits? YOKE_E_USAGE: not the same; YOKE_E_UNSUPPORTED with the names of two
  * machines that differ, unless that is allowed. */
 yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx);

@@ -238,13 +238,15 @@ static void change_plan(int rank, void *all, size_t bytes) {
 }
 
 static void a_plan_that_is_damaged_on_its_way_ends_all_ranks(void **state) {
-  run        r = run_of(*state, MASSES("1", "1e-2", ""), "");
-  world      w;
-  world_rank ranks[3];
-  world_run_tampered(&w, 3, ranks, change_plan, false, run_one, &r);
-  for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_IO);
-  assert_int_equal(count_errors(ranks[0].ctx, "checksum is wrong"), 1);
-  world_end(&w, ranks);
+  run r = run_of(*state, MASSES("1", "1e-2", ""), "");
+  for (int k = 0; k < 2; ++k) {
+    world      w;
+    world_rank ranks[3];
+    world_run_by(&w, 3, ranks, (world_way){.tamper = change_plan, .gathers_only = k == 1}, run_one, &r);
+    for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_IO);
+    assert_int_equal(count_errors(ranks[0].ctx, "checksum is wrong"), 1);
+    world_end(&w, ranks);
+  }
 }
 
 static void a_subsystem_of_another_rank_that_fails_ends_all_with_its_message(void **state) {
@@ -334,27 +336,31 @@ static yoke_status run_counted(world_rank *rank, void *user) {
   return status;
 }
 
-/* Peak of rank i of n, in bytes. */
-static void count_memory(int n, size_t peak[]) {
+/* A chain of 240 000 masses in 48 parts on n ranks, two macro steps of it; accounts of its ranks in `r`. */
+static void run_chain(world *w, int n, world_way way, counted_run *r) {
   static const char *const sets[] = {"parameters.n=240000",          "split.c=48",
                                      "output.select=[\"c.x[1]\"]",   "cosimulation.step=1e-8",
                                      "cosimulation.scheme=explicit", "t_end=2e-8"};
-  counted_run              r      = {.options = {.size       = sizeof r.options,
-                                                 .model      = "examples/chain-imp.yaml",
-                                                 .exec       = "serial",
-                                                 .out        = "",
-                                                 .csv        = "",
-                                                 .no_predict = true,
-                                                 .n_sets     = 6,
-                                                 .sets       = sets}};
-  world                    w;
   world_rank               ranks[WORLD_MOST];
-  world_run(&w, n, ranks, run_counted, &r);
-  for (int i = 0; i < n; ++i) {
-    assert_int_equal(ranks[i].status, YOKE_OK);
-    peak[i] = atomic_load(&r.accounts[i].peak);
-  }
-  world_end(&w, ranks);
+  *r = (counted_run){.options = {.size       = sizeof r->options,
+                                 .model      = "examples/chain-imp.yaml",
+                                 .exec       = "serial",
+                                 .out        = "",
+                                 .csv        = "",
+                                 .no_predict = true,
+                                 .n_sets     = 6,
+                                 .sets       = sets}};
+  world_run_by(w, n, ranks, way, run_counted, r);
+  for (int i = 0; i < n; ++i) assert_int_equal(ranks[i].status, YOKE_OK);
+  world_end(w, ranks);
+}
+
+/* Peak of rank i of n, in bytes. */
+static void count_memory(int n, size_t peak[]) {
+  counted_run r;
+  world       w;
+  run_chain(&w, n, (world_way){0}, &r);
+  for (int i = 0; i < n; ++i) peak[i] = atomic_load(&r.accounts[i].peak);
 }
 
 /* Rank 0 reads and plans; what the others hold follows their share of the subsystems. */
@@ -368,6 +374,24 @@ static void memory_of_a_rank_follows_its_share(void **state) {
     print_message("%zu; %zu %zu; %zu %zu %zu %zu bytes\n", one[0], two[0], two[1], four[0], four[1], four[2], four[3]);
   assert_true((double)two[1] < 0.54 * (double)one[0]);
   for (int i = 1; i < 4; ++i) assert_true((double)four[i] < 0.29 * (double)one[0]);
+}
+
+/* The others see what is coupled, and nothing of the chain: shares of four ranks are some megabytes each. */
+static void a_share_travels_to_its_own_rank_alone(void **state) {
+  counted_run r;
+  world       alone, together;
+  size_t      all = 0;
+  (void)state;
+  run_chain(&alone, 4, (world_way){0}, &r);
+  run_chain(&together, 4, (world_way){.gathers_only = true}, &r);
+  for (int i = 1; i < 4; ++i) all += alone.received[i];
+  if (getenv("YOKE_SHOW_MEMORY") != NULL)
+    print_message("to one rank %zu %zu %zu bytes, to all %zu, before to all %zu\n", alone.received[1],
+                  alone.received[2], alone.received[3], alone.travelled, together.travelled);
+  for (int i = 1; i < 4; ++i) assert_true(alone.received[i] < all / 2);
+  assert_int_equal(together.received[1], 0);
+  assert_true(alone.travelled < all / 20);
+  assert_true(together.travelled > all);
 }
 
 static void a_model_without_a_split_is_run_by_the_first_rank(void **state) {
@@ -675,7 +699,7 @@ static void machines_that_differ_are_refused_unless_that_is_allowed(void **state
   world_rank        ranks[3];
   const yoke_status expected[2] = {YOKE_E_UNSUPPORTED, YOKE_OK};
   for (int k = 0; k < 2; ++k) {
-    world_run_tampered(&w, 3, ranks, change_machine, k == 1, run_one, &r);
+    world_run_by(&w, 3, ranks, (world_way){.tamper = change_machine, .allow_mixed = k == 1}, run_one, &r);
     for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, expected[k]);
     if (k == 0) assert_int_equal(count_errors(ranks[0].ctx, "of rank 2"), 1);
     world_end(&w, ranks);
@@ -720,7 +744,7 @@ static void ranks_whose_numbers_differ_end_with_a_message(void **state) {
   run        r = run_of(*state, MASSES("1", "1e-2", ""), "");
   world      w;
   world_rank ranks[3];
-  world_run_tampered(&w, 3, ranks, flip_last_bits, false, run_one, &r);
+  world_run_by(&w, 3, ranks, (world_way){.tamper = flip_last_bits}, run_one, &r);
   for (int i = 0; i < 3; ++i) assert_int_equal(ranks[i].status, YOKE_E_INTERNAL);
   assert_int_equal(count_errors(ranks[0].ctx, "rank 2: it is not where rank 0 is"), 1);
   world_end(&w, ranks);
@@ -792,6 +816,7 @@ int main(void) {
       TEST(an_interrupt_of_any_rank_ends_all_and_keeps_the_result),
       TEST(a_rank_without_memory_ends_all_ranks),
       TEST(memory_of_a_rank_follows_its_share),
+      TEST(a_share_travels_to_its_own_rank_alone),
       TEST(a_model_without_a_split_is_run_by_the_first_rank),
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
