@@ -440,6 +440,79 @@ static void threads_inside_ranks_change_no_bit(void **state) {
   world_end(&w, ranks);
 }
 
+/* Is the result of `a`, run by n ranks (1: this process), each with so many threads that take every task, the one in `expected`? */
+static bool has_bits(const fixture *f, arguments *a, int n, int threads, const char *expected) {
+  char path[128];
+  a->options.exec    = threads > 1 ? "eager" : "serial";
+  a->options.threads = threads;
+  a->options.csv     = in_folder(f, "other.csv", path);
+  bool is_fine;
+  if (n == 1) {
+    is_fine = run_here(f->ctx, &a->options) == YOKE_OK;
+  } else {
+    world      w;
+    world_rank ranks[WORLD_MOST];
+    world_run(&w, n, ranks, run_on_rank, &a->options);
+    is_fine = ranks[0].status == YOKE_OK;
+    world_end(&w, ranks);
+  }
+  char *found = read_file(path);
+  is_fine     = is_fine && found != NULL && strcmp(found, expected) == 0;
+  if (!is_fine) print_error("%s: other bits with %d threads on %d ranks\n", a->options.model, threads, n);
+  free(found);
+  remove(path);
+  return is_fine;
+}
+
+/* Two, three and eight threads, two and four ranks: how many of them have other bits than one thread alone? */
+static int count_other_bits(const fixture *f, const char *text) {
+  static const struct { int ranks, threads; } ways[] = {{1, 2}, {1, 3}, {1, 8}, {2, 1}, {4, 2}};
+  char      one[128];
+  arguments a;
+  int       n_wrong = 0;
+  read_arguments(text, &a);
+  a.options.out = "";
+  a.options.csv = in_folder(f, "one.csv", one);
+  assert_int_equal(run_here(f->ctx, &a.options), YOKE_OK);
+  char *expected = read_file(one);
+  assert_non_null(strchr(expected, '\n'));
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i)
+    n_wrong += !has_bits(f, &a, ways[i].ranks, ways[i].threads, expected);
+  free(expected);
+  remove(one);
+  return n_wrong;
+}
+
+/* Copies of bodies in a net, rods, cables, linear bodies, rates of one's own, corrections of energy. */
+static void any_number_of_threads_and_ranks_gives_the_same_bits(void **state) {
+  static const char *const runs[] = {
+      "run bench/overlap/net.yaml --t-end 0.01 --set parameters.n=240 --set split.l=[\"b[1..80]\"] --set "
+      "split.r=[\"b[81..120]\"] --set split.m=[\"b[121..200]\"] --set split.n=[\"b[201..240]\"] --set "
+      "output.every=0.01 "
+      "--set cosimulation.couplings.halo=2",
+      "run examples/crane.yaml --t-end 0.001 --set output.every=5e-4",
+      "run examples/pendulum-cable.yaml --t-end 0.01",
+      "run examples/kinematic-two-mass.yaml --t-end 0.03 --set cosimulation.substeps.R=2 --set "
+      "cosimulation.substeps.F=4",
+      "run examples/energy-oscillator.yaml --t-end 0.03 --energy correct",
+      "run examples/energy-oscillator.yaml --t-end 0.03 --energy passivity",
+  };
+  static const char linear[] =
+      "yoke: 1\nt_end: 0.05\nbodies:\n  r: {kind: mass1d, mass: 1}\n  f: {kind: linear, mass: [[2, 0.5], [0.5, 1]], "
+      "stiffness: [[50, -50], [-50, 100]], x: [0.1, -0.05], v: [0.5, -1], frames: {a: {x: 1}, b: {x: 2}}}\n"
+      "  s: {kind: mass1d, mass: 2}\nconnections:\n  p: {kind: spring-damper, between: [r, f.a], stiffness: 90}\n"
+      "  q: {kind: spring-damper, between: [f.b, s], stiffness: 70, damping: 1}\n"
+      "split: {a: [r], b: [f], c: [s]}\ncosimulation: {step: 0.005}\n";
+  const fixture *f       = *state;
+  const run      written = run_of(f, linear, "");
+  char           text[200];
+  int            n_wrong = 0;
+  for (size_t k = 0; k < sizeof runs / sizeof *runs; ++k) n_wrong += count_other_bits(f, runs[k]);
+  snprintf(text, sizeof text, "run %s", written.path);
+  n_wrong += count_other_bits(f, text);
+  assert_int_equal(n_wrong, 0);
+}
+
 /* ---- subsystems of one's own ---- */
 
 /* A mass that is a user's code, and a controller that takes samples. */
@@ -820,6 +893,7 @@ int main(void) {
       TEST(a_model_without_a_split_is_run_by_the_first_rank),
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
+      TEST(any_number_of_threads_and_ranks_gives_the_same_bits),
       TEST(subsystems_of_a_user_live_on_ranks_too),
       TEST(a_type_that_one_rank_does_not_know_ends_all_with_its_name),
       TEST(a_plan_that_cannot_be_made_ends_all_ranks_with_one_message),
