@@ -9,7 +9,7 @@
 
 #include <strings.h>
 
-enum { MOST_VARIANTS = 16, MOST_SETS = 24, TEXT = 2000, REPEATS = 3 };
+enum { MOST_VARIANTS = 16, MOST_SETS = 24, TEXT = 4000, REPEATS = 3 };
 
 static const double quick_error = 1e-4, tightest = 1e-9, patience = 40.0 /* s: no tighter run behind a longer one */;
 
@@ -36,6 +36,17 @@ typedef struct cluster_case {
 #define ACCELERATIONS EXPLICIT "cosimulation.predictor=acceleration;"
 #define OVERLAP EXPLICIT "cosimulation.couplings.formulation=overlap;"
 #define DENSE "solvers.default.linear=dense;"
+/* 80 masses around each pair of loads, which need the shortest steps, are a part of their own, and the stretches between them two each. */
+#define NARROW(k) ", n" #k ": [\"c[" #k "*part - 39.." #k "*part + 40]\"]"
+#define WIDE(k, from, to)                                                                                              \
+  "a" #k ": [\"c[" from ".." #k "*part + floor(part/2)]\"], "                                                          \
+  "b" #k ": [\"c[" #k "*part + floor(part/2) + 1.." to "]\"]"
+#define INNER(k, next) NARROW(k) ", " WIDE(k, #k "*part + 41", #next "*part - 40")
+#define NARROW_AT_LOADS(first, last)                                                                                   \
+  WIDE(0, first, "part - 40")                                                                                          \
+  INNER(1, 2)                                                                                                          \
+  INNER(2, 3)                                                                                                          \
+  INNER(3, 4) INNER(4, 5) INNER(5, 6) INNER(6, 7) INNER(7, 8) INNER(8, 9) NARROW(9) ", " WIDE(9, "9*part + 41", last)
 /* The first two of every case. */
 #define AS_A_WHOLE                                                                                                     \
   {"as a whole", 1, NULL, NULL, 1e-3, 0}, {                                                                            \
@@ -52,10 +63,12 @@ static const cluster_case cases[] = {
      {AS_A_WHOLE,
       {"10 parts, cut at the loads", 2, EXPLICIT "split.c=10", CV, 1e-2, 1e-2},
       {"10 parts, accelerations", 2, ACCELERATIONS "split.c=10", CV, 1e-2, 1e-2},
+      {"10 parts, cut at the loads, overlap", 2, OVERLAP "split.c=10", "", 1e-2, 1e-1},
       {"21 parts, cut elsewhere", 2, EXPLICIT "split.c=21", CV, 1e-2, 1e-2},
       {"21 parts, accelerations", 2, ACCELERATIONS "split.c=21", CV, 1e-2, 1e-2},
       {"41 parts, accelerations", 2, ACCELERATIONS "split.c=41", CV, 1e-2, 1e-2},
-      {"41 parts, overlap", 2, OVERLAP "split.c=41", "", 1e-2, 1e-1}}},
+      {"41 parts, overlap", 2, OVERLAP "split.c=41", "", 1e-2, 1e-1},
+      {"29 parts, narrow at loads, overlap", 2, OVERLAP "split={" NARROW_AT_LOADS("1", "n") "}", "", 1e-2, 1e-1}}},
     {"IMP-M",
      "bench/cluster/imp-m.yaml",
      "parameters.n=10000;t_end=2e-3",
@@ -65,7 +78,10 @@ static const cluster_case cases[] = {
      {AS_A_WHOLE,
       {"13 parts", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"13 parts, accelerations", 2, ACCELERATIONS, CV, 1e-2, 1e-2},
-      {"13 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
+      {"13 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1},
+      {"31 parts, narrow at loads, overlap", 2,
+       OVERLAP "split={left: [\"c[1..25]\"], " NARROW_AT_LOADS("26", "n - 25") ", right: [\"c[n - 24..n]\"]}", "", 1e-2,
+       1e-1}}},
     {"TOL1",
      "bench/cluster/tol1.yaml",
      "t_end=2e-4",

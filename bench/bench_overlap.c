@@ -1,29 +1,30 @@
 /* Formulation overlap on oscillator chains of 10 000 masses (quick: 2000): IMP (impulses) and IMP-M (the same with stiff contacts in two short
- * subsystems at the ends), cut freely into 41 parts of about 250 masses, one and two threads, against our own model as a whole on one thread
- * at equal error (NRMSE(x) + NRMSE(v) at the end against dop853 at rtol 1e-11). Times: stepping alone, the fastest of some.
+ * subsystems at the ends), cut freely: 80 masses around each pair of loads, which need the shortest steps, are a part, and the stretches between them two
+ * parts each; one and two threads, against our own model as a whole on one thread at equal error (NRMSE(x) + NRMSE(v) at the end against dop853 at rtol 1e-11). Times: stepping alone, the fastest of some.
  * Then bodies: a row of rigid ones with hinges and bushings, and a net of particles with springs, in eight parts.
- * Goals of the gain on two threads: 2.5 (IMP), 9 (IMP-M at 2e-3 s), 15 (IMP-M at 1e-2 s). `bench_overlap ida`: IDA with KLU at rtol 1e-6 too. */
+ * Goals of the gain on two threads: 2.5 (IMP), 9 (IMP-M at 2e-3 s), 15 (IMP-M at 1e-2 s).
+ * usage: bench_overlap [ida] [IMP] [IMP-M] [row] [net]; ida: IDA with KLU at rtol 1e-6 too; all sets where none is named */
 #include "bench.h"
 
-enum { MASSES_PER_PART = 244, END = 25, N_OWN = 4, N_SPLIT = 3, SPLIT_TEXT = 4000 };
+enum { END = 25, NARROW = 80, STRETCHES = 10, N_OWN = 4, N_SPLIT = 3, SPLIT_TEXT = 8000 };
 
 #define MASSES "[\"c.x[*]\", \"c.v[*]\"]"
 #define BODIES "[\"b[*].x\", \"b[*].z\", \"b[*].vx\", \"b[*].vz\"]"
 
 typedef struct overlap_case {
   const char *name, *model, *body, *select;
-  int         n, n_quick, per_part;
+  int         n, n_quick, per_part; /* per_part 0: a chain whose pairs of loads lie between ten equal stretches */
   double      t_end;
   bool        has_ends; /* short subsystems at the ends */
   double      goal;     /* 0: none */
 } overlap_case;
 
 static const overlap_case cases[] = {
-    {"IMP", "examples/chain-imp.yaml", "c", MASSES, 10000, 2000, MASSES_PER_PART, 2e-3, false, 2.5},
-    {"IMP-M", "examples/chain-imp-overlap.yaml", "c", MASSES, 10000, 2000, MASSES_PER_PART, 2e-3, true, 9.0},
+    {"IMP", "examples/chain-imp.yaml", "c", MASSES, 10000, 2000, 0, 2e-3, false, 2.5},
+    {"IMP-M", "examples/chain-imp-overlap.yaml", "c", MASSES, 10000, 2000, 0, 2e-3, true, 9.0},
     {"row", "bench/overlap/row.yaml", "b", BODIES, 1600, 400, 200, 0.2, false, 0.0},
     {"net", "bench/overlap/net.yaml", "b", BODIES, 6400, 1600, 800, 0.5, false, 0.0},
-    {"IMP-M", "examples/chain-imp-overlap.yaml", "c", MASSES, 10000, 2000, MASSES_PER_PART, 1e-2, true, 15.0},
+    {"IMP-M", "examples/chain-imp-overlap.yaml", "c", MASSES, 10000, 2000, 0, 1e-2, true, 15.0},
 };
 enum { N_CASES = sizeof cases / sizeof *cases, N_QUICK = N_CASES - 1 };
 
@@ -33,19 +34,46 @@ typedef struct overlap_sets {
   const char *list[BENCH_MAX_SETS];
 } overlap_sets;
 
-static void write_split(const overlap_case *one, int n, char *text) {
-  const bool has_ends = one->has_ends;
-  const int  end = has_ends ? END : 0, parts = (n - 2 * end) / one->per_part;
-  size_t     at = (size_t)snprintf(text, SPLIT_TEXT, "split={");
-  if (has_ends) at += (size_t)snprintf(text + at, SPLIT_TEXT - at, "left: [\"c[1..%d]\"], ", end);
-  for (int i = 0; i < parts; ++i) {
-    const int from = end + (int)((long)(n - 2 * end) * i / parts),
-              to   = end + (int)((long)(n - 2 * end) * (i + 1) / parts);
-    at += (size_t)snprintf(text + at, SPLIT_TEXT - at, "%sp%d: [\"%s[%d..%d]\"]", i > 0 ? ", " : "", i + 1, one->body,
-                           from + 1, to);
+typedef struct split_text {
+  char       *text;
+  size_t      at;
+  int         n_parts;
+  const char *body;
+} split_text;
+
+static void add_part(split_text *s, int from, int to) {
+  s->at += (size_t)snprintf(s->text + s->at, SPLIT_TEXT - s->at, "%sp%d: [\"%s[%d..%d]\"]", s->n_parts > 0 ? ", " : "",
+                            s->n_parts + 1, s->body, from, to);
+  ++s->n_parts;
+}
+
+static void add_equal_parts(split_text *s, int from, int to, int parts) {
+  const int n = to - from + 1;
+  for (int i = 0; i < parts; ++i)
+    add_part(s, from + (int)((long)n * i / parts), from + (int)((long)n * (i + 1) / parts) - 1);
+}
+
+/* Pairs of loads act on masses k n/10 and k n/10 + 1. */
+static void add_parts_of_chain(split_text *s, bool has_ends, int n) {
+  const int end = has_ends ? END : 0, half = NARROW / 2;
+  if (has_ends) add_part(s, 1, end);
+  for (int k = 0; k < STRETCHES; ++k) {
+    const int from = k == 0 ? end + 1 : k * (n / STRETCHES) + half + 1;
+    const int to   = k == STRETCHES - 1 ? n - end : (k + 1) * (n / STRETCHES) - half;
+    add_equal_parts(s, from, to, 2);
+    if (k < STRETCHES - 1) add_part(s, to + 1, to + NARROW);
   }
-  if (has_ends) at += (size_t)snprintf(text + at, SPLIT_TEXT - at, ", right: [\"c[%d..%d]\"]", n - end + 1, n);
-  snprintf(text + at, SPLIT_TEXT - at, "}");
+  if (has_ends) add_part(s, n - end + 1, n);
+}
+
+static void write_split(const overlap_case *one, int n, char *text) {
+  split_text s = {.text = text, .body = one->body};
+  s.at         = (size_t)snprintf(text, SPLIT_TEXT, "split={");
+  if (one->per_part > 0)
+    add_equal_parts(&s, 1, n, n / one->per_part);
+  else
+    add_parts_of_chain(&s, one->has_ends, n);
+  snprintf(text + s.at, SPLIT_TEXT - s.at, "}");
 }
 
 static void set(const overlap_case *one, int n, overlap_sets *s) {
@@ -153,10 +181,24 @@ static void measure(const overlap_case *one, int n, bool with_ida) {
   free(reference.values);
 }
 
+/* Is the set of this name wanted? Where none is named all are. */
+static bool is_wanted(const char *name, int n, char **names) {
+  bool is_any = true;
+  for (int i = 0; i < n; ++i) {
+    if (strcmp(names[i], "ida") == 0) continue;
+    if (strcmp(names[i], name) == 0) return true;
+    is_any = false;
+  }
+  return is_any;
+}
+
 int main(int argc, char **argv) {
-  const bool with_ida = argc > 1 && strcmp(argv[1], "ida") == 0;
+  bool with_ida = false;
+  for (int i = 1; i < argc; ++i) with_ida = with_ida || strcmp(argv[i], "ida") == 0;
   printf("%-6s %6s %-12s %8s %12s %12s %8s %8s\n", "set", "t", "threads", "rtol", "error", "seconds", "steps", "gain");
-  for (int i = 0; i < (bench_is_quick() ? N_QUICK : N_CASES); ++i)
-    measure(&cases[i], bench_is_quick() ? cases[i].n_quick : cases[i].n, with_ida && cases[i].goal > 0.0);
+  for (int i = 0; i < (bench_is_quick() ? N_QUICK : N_CASES); ++i) {
+    if (is_wanted(cases[i].name, argc - 1, argv + 1))
+      measure(&cases[i], bench_is_quick() ? cases[i].n_quick : cases[i].n, with_ida && cases[i].goal > 0.0);
+  }
   return 0;
 }
