@@ -7,8 +7,8 @@
  *   explicit -> implicit  stability may have limited as many steps as cost what a trial of the implicit method costs, so that
  *                         a wrong guess at most doubles the work; or the explicit method cannot go on;
  *   implicit -> explicit  in sum it costs more than the explicit method would: what that had cost before, in proportion to the
- *                         spectral radius rho now and then, and not less than what steps of the length of the implicit ones
- *                         would cost. Behind a short trial the next one takes four times as long to come. Checked every ten
+ *                         spectral radius rho now and then, and (but for rods and cables) not less than what steps of the
+ *                         length of the implicit ones would cost. Behind a short trial the next one takes four times as long to come. Checked every ten
  *                         steps; rho from a power iteration with differences of f.
  * With constraints and at tight tolerances the explicit method is one of high order; where stops are nearer than its steps one of
  * low order takes its place, until it needs more than two steps from stop to stop. Without constraints, where the low order loses
@@ -35,6 +35,7 @@ enum {
   SHORT          = 2,    /* explicit too, where stops are so near that a low order does */
   RADAU_SYSTEM   = 1000, /* unknowns up to which radau5 is used instead of bdf, which is poor on the imaginary axis */
   LARGEST_SYSTEM = 1000000, /* unknowns up to which an implicit method is prepared */
+  MOST_BANDED    = 200,     /* unknowns in bands: a factorisation costs as many evaluations for more of them */
   CHECK_EVERY    = 10,      /* implicit steps between two checks */
   FIRST_ROUNDS   = 4,       /* of the power iteration, with a vector that knows nothing */
   TRIAL_CHECKS   = 10,      /* an implicit phase that ends before was a trial */
@@ -184,15 +185,19 @@ static void lay_out(auto_self *self, yoke_integrator *integrator) {
 }
 
 /* Prices as measured: a fused evaluation without loads costs about 1.5 ns per mass, a sparse solve 28 times, a factorisation 350 times
- * as much. Other models: instructions of 2 (n = 18) to 20 (n = 119) evaluations for a factorisation and its Jacobian. radau5
+ * as much. Other models: instructions of 2 (n = 18) to 20 (n = 119) evaluations for a factorisation and its Jacobian; of 14 (cable) and 27
+ * (rod) with any number of elements, because the work in a band grows as that of an evaluation does; of 1 and 2 for a solve there. radau5
  * solves a real and a complex system per iteration. */
 static void set_prices(auto_self *self, bool use_radau, double n) {
-  const bool   is_fused   = explicit_rk_is_fused(&self->explicit_method);
-  const double evaluation = 1 + self->explicit_method.equations->load_cost;
-  self->iteration_cost    = is_fused ? (use_radau ? 84 : 28) / evaluation : 0.5;
-  self->factor_cost       = is_fused ? 350 / evaluation : 2 + 0.1 * n;
-  self->trial_cost        = 20 * (6 + 2 * self->iteration_cost) + 8 * self->factor_cost;
-  self->patience          = (int)fmax(FEWEST_STIFF, self->trial_cost / explicit_rk_n_stages(&self->explicit_method));
+  const yoke_equations *e          = self->explicit_method.equations;
+  const bool            is_fused   = explicit_rk_is_fused(&self->explicit_method);
+  const double          evaluation = 1 + e->load_cost;
+  const double          banded     = e->n_banded > 0 ? n * e->n_banded / e->nv : 0; /* unknowns in bands */
+  const double          priced     = n - banded + fmin(banded, MOST_BANDED);
+  self->iteration_cost = is_fused ? (use_radau ? 84 : 28) / evaluation : 0.5 + (banded > 0 ? banded / n : 0);
+  self->factor_cost    = is_fused ? 350 / evaluation : 2 + 0.1 * priced;
+  self->trial_cost     = 20 * (6 + 2 * self->iteration_cost) + 8 * self->factor_cost;
+  self->patience       = (int)fmax(FEWEST_STIFF, self->trial_cost / explicit_rk_n_stages(&self->explicit_method));
 }
 
 static yoke_status create(yoke_context *ctx, yoke_integrator *integrator) {
@@ -377,13 +382,15 @@ static void judge_explicit(const yoke_integrator *integrator, const yoke_integra
   own->explicit_cost = window_cost(self, state, own);
 }
 
-/* What explicit steps would cost per second now; `step` is the mean length of the implicit ones. */
+/* What explicit steps would cost per second now; `step` is the mean length of the implicit ones. That says nothing for rods and cables, whose
+ * waves bdf follows with steps a tenth as long as those that the explicit method had made: they cost what they had cost. */
 static double expected_cost(const auto_self *self, const auto_own *own, double step) {
-  const yoke_integrator *method = &self->explicit_method;
-  const double           stable = own->is_forced
-                                      ? explicit_rk_n_stages(method) * own->rho / (0.8 * explicit_rk_stiff_bound(method))
-                                      : own->explicit_cost * own->rho / own->rho_first;
-  return fmax(stable, ACCURATE_COST / step);
+  const yoke_integrator *method   = &self->explicit_method;
+  const double           stable   = own->is_forced
+                                        ? explicit_rk_n_stages(method) * own->rho / (0.8 * explicit_rk_stiff_bound(method))
+                                        : own->explicit_cost * own->rho / own->rho_first;
+  const bool             has_cost = method->equations->n_banded > 0 && !own->is_forced;
+  return has_cost ? stable : fmax(stable, ACCURATE_COST / step);
 }
 
 static void judge_implicit(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,

@@ -193,8 +193,9 @@ struct yoke_equations {
   double               load_cost;   /* fused: of all loads, over that of all else in an evaluation */
   size_t               work_size;   /* bytes */
   size_t               motion_size; /* bytes of ops->motion_factor */
-  void                *owner;       /* what else lives as long as these equations; NULL: nothing */
-  void (*release)(void *owner);     /* called after ops->destroy */
+  int                  n_banded; /* of nv: freedoms of rods and cables, whose part of the implicit matrix is a band */
+  void                *owner;    /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner);  /* called after ops->destroy */
 };
 
 /* Length of arrays of multipliers. */

@@ -889,6 +889,16 @@ static const yoke_switches *switches_of(const yoke_multibody *mb) {
   return mb->switches.n_once + mb->switches.n_periodic > 0 ? &mb->switches : NULL;
 }
 
+/* Freedoms of cables, and of rods but for the first vertex of each: an element adds the one behind it. */
+static int n_banded(const yoke_multibody *mb) {
+  int n = 0;
+  for (int i = 0; i < mb->n_flexibles; ++i) n += mb->flexibles[i].given->cable != NULL ? mb->flexibles[i].n : 0;
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (mb->forces[i].rod != NULL) n += mb->nodes[mb->forces[i].link.node[1]].nv;
+  }
+  return n;
+}
+
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out) {
   static const yoke_multibody_options plain = {0};
@@ -932,6 +942,7 @@ yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, co
       .n_quadratures   = mb->nq - mb->nq_states,
       .n_motions       = mb->n_motions,
       .n_guided        = mb->n_rows - mb->ng,
+      .n_banded        = n_banded(mb),
       .drifts          = mb->has_mu && mb->ng > 0,
       .is_second_order = mb->n_norms == 0 && mb->ng == 0 && mb->nq == mb->nv && !mb->has_mu,
       .work_size       = mb_work_size(mb),
