@@ -1,7 +1,9 @@
 #include "model/prescribed.h"
 
 #include "base/memory.h"
+#include "model/dependence.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,48 +84,73 @@ static bool is_state(const prescribed *p, int i) {
   return i < p->n_states || i >= p->base.nq;
 }
 
-static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
-  const prescribed *p       = self;
-  const int         nx      = n_of_x(p);
-  yoke_dae         *dae     = yoke_allocate(1, sizeof *dae);
-  const size_t      most    = (size_t)nx * (size_t)nx;
-  yoke_arena        scratch = {0};
-  int              *row     = yoke_arena_take(&scratch, most, sizeof *row);
-  int              *col     = yoke_arena_take(&scratch, most, sizeof *col);
-  int              *slot    = yoke_arena_take(&scratch, most, sizeof *slot);
-  int               n       = 0;
-  yoke_status       status  = YOKE_E_MEMORY;
-  if (dae != NULL && !scratch.has_failed) {
-    for (int j = 0; j < nx; ++j) {
-      for (int i = 0; i < nx; ++i) {
-        if (i != j && !(is_state(p, i) && is_state(p, j))) continue;
-        row[n]   = i;
-        col[n++] = j;
+typedef struct prescribed_dae {
+  yoke_dae               base;
+  yoke_dependence_blocks blocks;
+} prescribed_dae;
+
+/* E = 1, and J where a block of states acts on another. */
+static yoke_status set_pattern(const prescribed *p, yoke_context *ctx, prescribed_dae *dae) {
+  const yoke_dependence_blocks *b       = &dae->blocks;
+  const int                     nx      = n_of_x(p);
+  yoke_arena                    scratch = {0};
+  size_t                        most    = (size_t)nx;
+  for (int j = 0; j < b->n; ++j) {
+    for (int k = b->acts_on->col_start[j]; k < b->acts_on->col_start[j + 1]; ++k)
+      most += (size_t)yoke_block_size(b, j) * (size_t)yoke_block_size(b, b->acts_on->row[k]);
+  }
+  int        *row    = yoke_arena_take(&scratch, most, sizeof *row);
+  int        *col    = yoke_arena_take(&scratch, most, sizeof *col);
+  int        *slot   = yoke_arena_take(&scratch, most, sizeof *slot);
+  int         n      = 0;
+  yoke_status status = scratch.has_failed || most > INT_MAX ? YOKE_E_MEMORY : YOKE_OK;
+  for (int i = 0; status == YOKE_OK && i < nx; ++i) row[n] = col[n] = i, ++n;
+  for (int j = 0; status == YOKE_OK && j < b->n; ++j) {
+    for (int k = b->acts_on->col_start[j]; k < b->acts_on->col_start[j + 1]; ++k) {
+      const int i = b->acts_on->row[k];
+      for (int c = b->start[j]; c < b->start[j + 1]; ++c) {
+        for (int r = b->start[i]; r < b->start[i + 1]; ++r) row[n] = b->member[r], col[n++] = b->member[c];
       }
     }
-    *dae   = (yoke_dae){.form = form, .nx = nx, .i_v = p->base.nq, .i_a = -1, .i_lambda = -1, .i_mu = -1, .i_nu = -1};
-    status = yoke_pattern_create(ctx, nx, nx, n, row, col, slot, &dae->pattern);
   }
+  if (status == YOKE_OK) status = yoke_pattern_create(ctx, nx, nx, n, row, col, slot, &dae->base.pattern);
   if (status == YOKE_OK) {
-    dae->component = yoke_arena_take(&dae->arena, (size_t)nx + 1, sizeof *dae->component);
-    dae->E         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz + 1, sizeof *dae->E);
-    dae->R         = yoke_arena_take(&dae->arena, (size_t)dae->pattern->nnz + 1, sizeof *dae->R);
-    if (dae->arena.has_failed) status = YOKE_E_MEMORY;
+    dae->base.component = yoke_arena_take(&dae->base.arena, (size_t)nx + 1, sizeof *dae->base.component);
+    dae->base.E         = yoke_arena_take(&dae->base.arena, (size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.E);
+    dae->base.R         = yoke_arena_take(&dae->base.arena, (size_t)dae->base.pattern->nnz + 1, sizeof *dae->base.R);
+    if (dae->base.arena.has_failed) status = YOKE_E_MEMORY;
   }
-  for (int k = 0; status == YOKE_OK && k < n; ++k) {
-    if (row[k] == col[k]) dae->E[slot[k]] = 1.0;
-  }
-  for (int i = 0; status == YOKE_OK && i < nx; ++i) {
-    dae->component[i] = i >= p->base.nq  ? YOKE_COMPONENT_V
-                        : is_state(p, i) ? YOKE_COMPONENT_Q
-                                         : YOKE_COMPONENT_INTEGRAL;
+  for (int i = 0; status == YOKE_OK && i < nx; ++i) { /* the diagonal came first */
+    dae->base.E[slot[i]]   = 1.0;
+    dae->base.component[i] = i >= p->base.nq  ? YOKE_COMPONENT_V
+                             : is_state(p, i) ? YOKE_COMPONENT_Q
+                                              : YOKE_COMPONENT_INTEGRAL;
   }
   yoke_arena_free(&scratch);
-  if (status != YOKE_OK) {
-    yoke_dae_destroy(&dae);
-    return yoke_out_of_memory(ctx, "a full Jacobian of %d states", nx);
+  return status;
+}
+
+static yoke_status prescribed_dae_create(const void *self, yoke_context *ctx, yoke_dae_form form, yoke_dae **out) {
+  const prescribed *p    = self;
+  yoke_dae         *base = NULL; /* what acts on what, before motions are prescribed */
+  *out                   = NULL;
+  YOKE_TRY(p->base.ops->dae_create(p->base.self, ctx, YOKE_DAE_INDEX1, &base));
+  prescribed_dae *dae    = yoke_allocate(1, sizeof *dae);
+  yoke_status     status = dae != NULL ? YOKE_OK : YOKE_E_MEMORY;
+  if (status == YOKE_OK) {
+    dae->base =
+        (yoke_dae){.form = form, .nx = n_of_x(p), .i_v = p->base.nq, .i_a = -1, .i_lambda = -1, .i_mu = -1, .i_nu = -1};
+    status = yoke_dependence_blocks_set(ctx, base, p->n_states, p->base.nv, &dae->base.arena, &dae->blocks);
   }
-  *out = dae;
+  if (status == YOKE_OK) status = set_pattern(p, ctx, dae);
+  if (dae != NULL) yoke_dependence_blocks_forget(&dae->blocks);
+  yoke_dae_destroy(&base);
+  if (status != YOKE_OK) {
+    yoke_dae *half = dae != NULL ? &dae->base : NULL;
+    yoke_dae_destroy(&half);
+    return yoke_out_of_memory(ctx, "the Jacobian of %d prescribed states", n_of_x(p));
+  }
+  *out = &dae->base;
   return YOKE_OK;
 }
 
@@ -134,27 +161,43 @@ static yoke_status prescribed_dae_rhs(const void *self, const yoke_dae *dae, voi
   return prescribed_derivative(self, work, t, x, x + p->base.nq, u, F, F + p->base.nq, NULL);
 }
 
+/* Differences; blocks of one colour act on different rows and move together, one state of each at a time. */
 static yoke_status prescribed_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *x,
                                            const double *u, double *J) {
-  const prescribed   *p       = self;
-  const int           nx      = dae->nx;
-  const yoke_pattern *pattern = dae->pattern;
-  double             *x1 = doubles(work, p->at_x), *F0 = doubles(work, p->at_F), *F1 = F0 + nx;
-  double              size[2] = {0.0, 0.0}; /* of q and of v */
+  const prescribed             *p       = self;
+  const yoke_dependence_blocks *b       = &((const prescribed_dae *)(const void *)dae)->blocks;
+  const int                     nx      = dae->nx;
+  const yoke_pattern           *pattern = dae->pattern;
+  double                       *x1 = doubles(work, p->at_x), *F0 = doubles(work, p->at_F), *F1 = F0 + nx;
+  double                        size[2] = {0.0, 0.0}; /* of q and of v */
   for (int i = 0; i < nx; ++i) size[i >= p->base.nq] = fmax(size[i >= p->base.nq], fabs(x[i]));
   memcpy(x1, x, (size_t)nx * sizeof *x);
   YOKE_TRY(prescribed_dae_rhs(self, dae, work, t, x, u, F0));
   memset(J, 0, (size_t)pattern->nnz * sizeof *J);
-  for (int j = 0; j < nx; ++j) {
-    if (!is_state(p, j)) continue;
-    x1[j]              = x[j] + sqrt(DBL_EPSILON) * fmax(fabs(x[j]), fmax(1e-2 * size[j >= p->base.nq], 1e-6));
-    const double delta = x1[j] - x[j];
-    YOKE_TRY(prescribed_dae_rhs(self, dae, work, t, x1, u, F1));
-    for (int k = pattern->col_start[j]; k < pattern->col_start[j + 1]; ++k) {
-      const int i = pattern->row[k];
-      if (is_state(p, i)) J[k] = (F1[i] - F0[i]) / delta;
+  for (int colour = 0; colour < b->n_colours; ++colour) {
+    for (int s = 0;; ++s) {
+      int n_moved = 0;
+      for (int k = b->colour_start[colour]; k < b->colour_start[colour + 1]; ++k) {
+        const int block = b->coloured[k];
+        if (s >= yoke_block_size(b, block)) continue;
+        const int j = b->member[b->start[block] + s];
+        x1[j]       = x[j] + sqrt(DBL_EPSILON) * fmax(fabs(x[j]), fmax(1e-2 * size[j >= p->base.nq], 1e-6));
+        ++n_moved;
+      }
+      if (n_moved == 0) break;
+      YOKE_TRY(prescribed_dae_rhs(self, dae, work, t, x1, u, F1));
+      for (int k = b->colour_start[colour]; k < b->colour_start[colour + 1]; ++k) {
+        const int block = b->coloured[k];
+        if (s >= yoke_block_size(b, block)) continue;
+        const int    j     = b->member[b->start[block] + s];
+        const double delta = x1[j] - x[j];
+        for (int e = pattern->col_start[j]; e < pattern->col_start[j + 1]; ++e) {
+          const int i = pattern->row[e];
+          J[e]        = (F1[i] - F0[i]) / delta;
+        }
+        x1[j] = x[j];
+      }
     }
-    x1[j] = x[j];
   }
   return YOKE_OK;
 }

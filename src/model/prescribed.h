@@ -4,7 +4,8 @@
  *   (q^, v^) = P(q, v, t, u),   q' = T(q^) v^,   v' = a(t, q^, v^, u),
  * so what an integrator carries in these directions has no effect: positions and velocities are those given, without drift,
  * at every instant, jumps included. There are no constraints left (ng = 0): all rows count as guided (equations.h), lambda is
- * (own joints, guided rows). The implicit view is E x' = F with x = (q, v), E = 1 and a full J from differences. */
+ * (own joints, guided rows). The implicit view is E x' = F with x = (q, v), E = 1 and J from differences, between states
+ * that can act on each other (dependence.h). */
 #ifndef YOKE_MODEL_PRESCRIBED_H
 #define YOKE_MODEL_PRESCRIBED_H
 
