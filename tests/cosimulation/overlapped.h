@@ -32,8 +32,8 @@ static inline double error_of(const char *model, const char *sets) {
 /* At the macro step of the model. */
 static inline yoke_stability_point stability_of(const char *model, const char *sets) {
   cosim                c;
-  yoke_stability      *s = NULL;
-  yoke_stability_point point;
+  yoke_stability      *s     = NULL;
+  yoke_stability_point point = {0};
   cosim_load(&c, model, sets);
   if (c.status == YOKE_OK) c.status = yoke_stability_create(c.ctx, c.model, 0, &s);
   if (c.status == YOKE_OK) c.status = yoke_stability_at(s, 0.0, &point, c.ctx);
