@@ -140,11 +140,22 @@ static int compare_triplets(const void *a, const void *b) {
   return x->row != y->row ? x->row - y->row : x->column - y->column;
 }
 
+/* Columns of a row increase. */
 static double entry_at(const yoke_symmetric *A, int row, int column) {
-  for (int k = A->start[row]; k < A->start[row + 1]; ++k) {
-    if (A->column[k] == column) return A->value[k];
+  int low = A->start[row], high = A->start[row + 1];
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (A->column[middle] == column) return A->value[middle];
+    *(A->column[middle] < column ? &low : &high) = A->column[middle] < column ? middle + 1 : middle;
   }
   return 0.0;
+}
+
+/* Number in the file of freedom i. */
+static int number_of(const int *place, int i) {
+  int number = 0;
+  while (place[number] != i) ++number;
+  return number + 1;
 }
 
 /* Triplets, whose rows and columns are numbers of the file, into the order `place` of the freedoms. */
@@ -164,14 +175,15 @@ static bool store_matrix(reader *r, const yoke_yaml_node *node, const char *key,
   if (!model_has_memory(r)) return false;
   int at = 0;
   for (int k = 0; k < t->n; ++k) {
-    const triplet *x      = &t->list[k];
-    const bool     is_new = k == 0 || compare_triplets(x - 1, x) != 0;
-    if (is_new) {
-      out->column[at]  = x->column;
-      out->value[at++] = x->value;
-    } else {
-      out->value[at - 1] += x->value;
-    }
+    const triplet *x = &t->list[k];
+    if (k > 0 && compare_triplets(x - 1, x) == 0)
+      return model_mistake(
+          r, node, key,
+          "found row %d, column %d twice, expected every entry once, and of a matrix that is said to be "
+          "symmetric one half only",
+          number_of(place, x->row), number_of(place, x->column));
+    out->column[at]        = x->column;
+    out->value[at++]       = x->value;
     out->start[x->row + 1] = at;
     largest                = fmax(largest, fabs(out->value[at - 1]));
   }
@@ -181,12 +193,10 @@ static bool store_matrix(reader *r, const yoke_yaml_node *node, const char *key,
       const int    j     = out->column[k];
       const double other = entry_at(out, j, i);
       if (fabs(out->value[k] - other) <= tolerance * largest) continue;
-      int row = 0, column = 0;
-      while (place[row] != i) ++row;
-      while (place[column] != j) ++column;
+      const int row = number_of(place, i), column = number_of(place, j);
       return model_mistake(r, node, key,
                            "found %g in row %d, column %d and %g in row %d, column %d, expected a symmetric matrix",
-                           out->value[k], row + 1, column + 1, other, column + 1, row + 1);
+                           out->value[k], row, column, other, column, row);
     }
   }
   return true;

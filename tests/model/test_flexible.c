@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yoke/model.h>
 
 enum { MOST = 128 };
@@ -313,6 +314,51 @@ static void matrices_come_from_files(void **state) {
   yoke_model_destroy(&model);
 }
 
+/* A stiffness of two rows that is not what it seems. */
+static void expect_bad_matrix(const fixture *f, const char *text, const char *says) {
+  char        matrix[128], path[128];
+  yoke_model *model = NULL;
+  put(in_folder(f, "k.mtx", matrix), text);
+  put(in_folder(f, "k.yaml", path), "yoke: 1\nt_end: 1\nbodies: {b: {kind: linear, mass: [1, 1], stiffness: k.mtx}}\n");
+  yoke_context_clear(f->ctx);
+  assert_int_not_equal(yoke_model_load(f->ctx, path, NULL, &model), YOKE_OK);
+  if (!said(f->ctx, says)) fail_msg("nobody says '%s' of '%s'", says, text);
+}
+
+#define SYMMETRIC "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n"
+#define ARRAY "%%MatrixMarket matrix array real symmetric\n"
+
+static void files_of_matrices_that_would_be_misread_are_refused(void **state) {
+  const fixture *f = *state;
+  char           path[128], comment[3000], text[4000];
+  yoke_model    *model = NULL;
+  expect_bad_matrix(f, SYMMETRIC "1 1 5,5\n2 1 -2\n2 2 9\n", "found '1 1 5,5', expected row, column and value");
+  expect_bad_matrix(f, SYMMETRIC "1 1 5d1\n2 1 -2\n2 2 9\n", "found '1 1 5d1'");
+  expect_bad_matrix(f, SYMMETRIC "1 1 0x5\n2 1 -2\n2 2 9\n", "found '1 1 0x5'");
+  expect_bad_matrix(f, SYMMETRIC "1 1 5 7\n2 1 -2\n2 2 9\n", "found '1 1 5 7'");
+  expect_bad_matrix(f, SYMMETRIC "1 1.5 5\n2 1 -2\n2 2 9\n", "found '1 1.5 5'");
+  expect_bad_matrix(f, SYMMETRIC "2 1 -2\n1 2 -2\n2 2 9\n", "found row 1, column 2 twice");
+  expect_bad_matrix(f, SYMMETRIC "1 1 5\n1 1 5\n2 2 9\n", "found row 1, column 1 twice");
+  expect_bad_matrix(f, ARRAY "2 2\n1 2 3\n4\n5\n", "found '1 2 3', expected a number");
+  expect_bad_matrix(f, ARRAY "2 3\n1\n4\n5\n", "expected a square matrix");
+  expect_bad_matrix(f, ARRAY "99999999999999999999 9\n1\n", "found no sizes");
+  expect_bad_matrix(f, ARRAY "999999999999 999999999999\n1\n", "expected 1 to 100000");
+  memset(comment, 'a', sizeof comment);
+  comment[sizeof comment - 1] = '\0';
+  snprintf(text, sizeof text, "%s1 1 5%s\n2 1 -2\n2 2 9\n", SYMMETRIC, comment);
+  expect_bad_matrix(f, text, "more than 1022 characters");
+  /* a comment may be long, words of the header may have capitals */
+  snprintf(text, sizeof text, "%%%%MatrixMarket Matrix Coordinate Real Symmetric\n%%%s\n2 2 2\n1 1 5\n2 2 9\n",
+           comment);
+  put(in_folder(f, "k.mtx", path), text);
+  assert_int_equal(yoke_model_load(f->ctx, in_folder(f, "k.yaml", path), NULL, &model), YOKE_OK);
+  yoke_model_destroy(&model);
+  remove(in_folder(f, "k.mtx", path));
+  assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes */
+  assert_int_equal(yoke_model_load(f->ctx, in_folder(f, "k.yaml", path), NULL, &model), YOKE_E_MODEL);
+  assert_true(said(f->ctx, "it is no ordinary file"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(jacobians_of_both_forms_are_derivatives),
@@ -321,6 +367,7 @@ int main(void) {
       cmocka_unit_test(energy_changes_by_what_dampers_take),
       cmocka_unit_test(mistakes_of_flexible_bodies_are_named),
       cmocka_unit_test_setup_teardown(matrices_come_from_files, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(files_of_matrices_that_would_be_misread_are_refused, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
