@@ -1,6 +1,7 @@
 #include "launch.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #ifdef YOKE_WITH_MPI
 #include <mpi.h>
@@ -70,7 +71,33 @@ static bool is_running(void) {
   return is_begun && !is_ended;
 }
 
-int launch_begin(void) {
+/* FNV-1a of all arguments, their ends included; the name of the program may differ. */
+static uint64_t checksum(int argc, char **argv) {
+  uint64_t sum = 14695981039346656037u;
+  for (int i = 1; i < argc; ++i) {
+    for (const char *at = argv[i];; ++at) {
+      sum = (sum ^ (unsigned char)*at) * 1099511628211u;
+      if (*at == '\0') break;
+    }
+  }
+  return sum;
+}
+
+/* First rank whose arguments are not those of rank 0; 0: none. Ranks with different commands or options would wait for each other for ever. */
+static int find_other_arguments(int argc, char **argv, int n) {
+  uint64_t  own   = checksum(argc, argv);
+  uint64_t *all   = calloc((size_t)n, sizeof *all);
+  int       other = 0;
+  if (all == NULL) MPI_Abort(MPI_COMM_WORLD, EXIT_CODE_IO);
+  MPI_Allgather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  for (int r = n - 1; all != NULL && r > 0; --r) {
+    if (all[r] != all[0]) other = r;
+  }
+  free(all);
+  return other;
+}
+
+int launch_begin(int argc, char **argv) {
   int       rank, size, level;
   const int n = count_started(&rank);
   if (n == 1) return PARSE_DONE;
@@ -85,7 +112,10 @@ int launch_begin(void) {
   }
   if (launch_rank() > 0 && (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL))
     MPI_Abort(MPI_COMM_WORLD, EXIT_CODE_IO);
-  return PARSE_DONE;
+  const int other = find_other_arguments(argc, argv, size);
+  if (other == 0) return PARSE_DONE;
+  fprintf(stderr, "error: rank %d was started with other arguments than rank 0; give all ranks the same\n", other);
+  return EXIT_CODE_USAGE;
 }
 
 int launch_rank(void) {
@@ -126,7 +156,8 @@ yoke_status launch_join(yoke_context *ctx, bool allow_mixed) {
 
 #else
 
-int launch_begin(void) {
+int launch_begin(int argc, char **argv) {
+  (void)argc, (void)argv;
   int       rank;
   const int n = count_started(&rank);
   return n == 1

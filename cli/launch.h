@@ -4,8 +4,9 @@
 
 #include "options.h"
 
-/* PARSE_DONE or an exit code: processes that do not see each other are refused, they would write the same files. Behind it only rank 0 prints. */
-int         launch_begin(void);
+/* PARSE_DONE or an exit code: processes that do not see each other are refused, they would write the same files, and so are ranks with different
+ * arguments. Behind it only rank 0 prints. */
+int         launch_begin(int argc, char **argv);
 /* Waits for the others; gives the exit code of this rank, `code` on rank 0 only: a launcher ends all ranks when one of them ends with another code than 0. */
 int         launch_end(int code);
 /* 0 without a launcher. */

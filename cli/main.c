@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
   open_standard_descriptors();
   ignore_signals_of_writes();
   atexit(explain_early_end);
-  int code = launch_begin();
+  int code = launch_begin(argc, argv);
   if (code == PARSE_DONE) code = finish_output(works(argc, argv) ? dispatch(argc, argv) : EXIT_CODE_DONE);
   code    = launch_end(code);
   is_over = true;

@@ -38,6 +38,12 @@ code=0
 [ "$code" = 7 ] || fail "exit code $code for a file that is not there, expected 7"
 [ "$(grep -c '^error: ' "$folder/err")" = 1 ] || fail "messages: $(cat "$folder/err")"
 
+# Ranks with different arguments would wait for each other.
+code=0
+"$mpirun" -n 1 "$program" run examples/two-mass.yaml --t-end 0.01 : -n 1 "$program" help >/dev/null 2>"$folder/err" || code=$?
+[ "$code" = 2 ] || fail "exit code $code for ranks with different arguments, expected 2"
+grep -q 'rank 1 was started with other arguments' "$folder/err" || fail "messages: $(cat "$folder/err")"
+
 # An interrupt of one rank ends all of them, with what was computed.
 "$mpirun" -n 2 sh -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || echo $$ >"$1/pid"; exec "$2" run examples/two-mass.yaml --t-end 1e5 --csv "$1/cut.csv"' \
   sh "$folder" "$program" >/dev/null 2>"$folder/err" &
