@@ -393,17 +393,8 @@ void yoke_graph_port_trial(const yoke_graph *g, int port, yoke_port_trial *out) 
 enum { MOST_COPY_ORDER = 10 }; /* errors of solvers, which do not fall with H, would keep steps short */
 
 int yoke_graph_copy_order(const yoke_graph *g) {
-  int narrowest = 0;
-  for (int w = 0; g->n_overlaps > 0 && w < g->n_wires; ++w) {
-    const graph_wire *wire = &g->wires[w];
-    if (!graph_overlaps(wire)) continue;
-    for (int side = 0; side < 2; ++side) {
-      const int width = wire->halo != NULL ? wire->halo->n_rings : wire->n_held[side];
-      if (narrowest == 0 || width < narrowest) narrowest = width;
-    }
-  }
-  if (narrowest == 0) return 0;
-  return narrowest + 2 < MOST_COPY_ORDER ? narrowest + 2 : MOST_COPY_ORDER;
+  if (g->n_overlaps == 0) return 0;
+  return g->narrowest + 2 < MOST_COPY_ORDER ? g->narrowest + 2 : MOST_COPY_ORDER;
 }
 
 bool yoke_graph_is_all_overlap(const yoke_graph *g) {

@@ -255,6 +255,7 @@ typedef struct graph_subsystem {
   /* several steps in a macro step (multirate.h) */
   int            substeps, stretches; /* so many, and parts of it that end where a coupling of its own is exchanged */
   int            n_stepped;           /* substeps that the trial has made */
+  double         fade;                /* of the errors of bodies in its halo, in the last trial (graph_overlap.c) */
 } graph_subsystem;
 _Static_assert(offsetof(graph_subsystem, held) <= 64, "acceptance reads one cache line");
 
@@ -304,6 +305,7 @@ struct yoke_graph {
   graph_wire            *wires;
   graph_channel         *channels;
   int                    n_overlaps; /* wires whose sides hold copies of each other's bodies */
+  int                    narrowest;  /* of their halos */
   int                    n_felt;
   graph_felt            *felt; /* [n_felt] of all wires */
 
@@ -445,6 +447,7 @@ static inline bool graph_overlaps(const graph_wire *wire) {
 }
 yoke_status        graph_overlap_check(yoke_graph *graph, graph_wire *wire, yoke_context *ctx);
 void               graph_overlap_renew(yoke_graph *graph);
+void               graph_overlap_judge(yoke_graph *graph); /* the fades of bodies in halos, behind a trial */
 /* Is the motion of side `side` judged by a copy? */
 static inline bool graph_has_copy(const graph_wire *wire, int side) {
   return graph_overlaps(wire) && (wire->halo == NULL || (side == 0 && wire->halo->ring == 1));

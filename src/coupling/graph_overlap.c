@@ -30,13 +30,17 @@ static yoke_status check_side(const yoke_graph *g, const graph_wire *wire, int s
 
 yoke_status graph_overlap_check(yoke_graph *g, graph_wire *wire, yoke_context *ctx) {
   const yoke_formulation_ops *ops = wire->wire.formulation;
-  ++g->n_overlaps;
   if (ops->overlap->halo != NULL) {
     wire->halo = ops->overlap->halo(wire->wire.self);
     YOKE_TRY(check_holder(g, wire, 1, ctx));
   } else {
     for (int side = 0; side < 2; ++side) wire->n_held[side] = ops->overlap->n_held(wire->wire.self, side);
     for (int side = 0; side < 2; ++side) YOKE_TRY(check_side(g, wire, side, ctx));
+  }
+  for (int side = 0; side < 2; ++side) {
+    const int width = wire->halo != NULL ? wire->halo->n_rings : wire->n_held[side];
+    if (g->n_overlaps == 0 || width < g->narrowest) g->narrowest = width;
+    g->n_overlaps += side;
   }
   if (!g->settings.gauss_seidel) return YOKE_OK;
   return yoke_fail(
@@ -69,10 +73,9 @@ static void ring_errors(const yoke_graph *g, const graph_subsystem *holder, doub
 }
 
 /* Errors of bodies fade from ring to ring. */
-static double halo_fade(const yoke_graph *g, const graph_wire *wire) {
+static double halo_fade(const yoke_graph *g, const graph_subsystem *holder) {
   double error[2][2] = {{0.0}}, fade = 0.0;
-  if (wire->halo->n_rings < YOKE_OVERLAP_COPIES) return 1.0;
-  ring_errors(g, &g->subsystems[wire->wire.subsystem[1]], error);
+  ring_errors(g, holder, error);
   for (int level = 0; level < 2; ++level) {
     if (!(error[0][level] < error[1][level])) return 1.0;
     fade = fmax(fade, error[0][level] / error[1][level]);
@@ -80,9 +83,15 @@ static double halo_fade(const yoke_graph *g, const graph_wire *wire) {
   return fade;
 }
 
+void graph_overlap_judge(yoke_graph *g) {
+  for (int i = 0; g->n_overlaps > 0 && i < g->n_subsystems; ++i)
+    g->subsystems[i].fade = halo_fade(g, &g->subsystems[i]);
+}
+
 double yoke_graph_fade(const yoke_graph *g, int port) {
   const graph_wire *wire = &g->wires[port / 2];
-  if (wire->halo != NULL) return halo_fade(g, wire);
+  if (wire->halo != NULL)
+    return wire->halo->n_rings < YOKE_OVERLAP_COPIES ? 1.0 : g->subsystems[wire->wire.subsystem[1]].fade;
   const int     side = port % 2;
   const int     n_y = yoke_shape_n_y(&yoke_shape_line), at_v = yoke_shape_at_v(&yoke_shape_line);
   const double *own  = graph_port(wire, side, g->subsystems[wire->wire.subsystem[side]].y_new);

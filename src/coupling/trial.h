@@ -125,7 +125,7 @@ typedef struct yoke_port_trial {
 } yoke_port_trial;
 int    yoke_graph_n_ports(const yoke_graph *graph);
 void   yoke_graph_port_trial(const yoke_graph *graph, int port, yoke_port_trial *out);
-/* Share of a copy's error that arrives at the nearest body that is none, where the port has a copy. */
+/* Share of a copy's error that arrives at the nearest body that is none, where the port has a copy; of the last trial. */
 double yoke_graph_fade(const yoke_graph *graph, int port);
 
 /* One channel of all couplings. */
