@@ -13,6 +13,10 @@ static const double guard =
 static const double spared_by_guard = 0.5, care_of_guard = 16.0;
 static const double most_bite = 10.0; /* of the budget, times what a step of this length is worth */
 enum { MOST_SPARED = 3 };
+/* A budget that makes steps so many times shorter than their own errors do, and asks for so many of them, is more than a method can keep. */
+static const double high_price = 100.0, most_ahead = 3e5;
+enum { PRICED_STEPS = 2000 /* in a row */ };
+static const double end_of_growth = 1.5; /* of the step over these: behind a start it grows with what has moved */
 static const double start_growth =
     5.0; /* of the first steps, which are short by guess, where multipliers forget them */
 
@@ -36,6 +40,8 @@ struct yoke_controller {
   double                t_end;   /* of the run */
   double care; /* >= 1: errors count so many times, since steps like the last one would use up more than the budget */
   bool   has_scales; /* the estimator has seen the start */
+  int    n_priced;   /* steps in a row that the budget makes too short ... */
+  double H_priced;   /* ... and the first of them */
 };
 
 static yoke_status check(const yoke_control_settings *s, yoke_context *ctx) {
@@ -137,6 +143,8 @@ void yoke_controller_pack(const yoke_controller *c, yoke_pack *out) {
   yoke_pack_bool(out, c->leaps);
   yoke_pack_bool(out, c->has_scales);
   yoke_pack_double(out, c->care);
+  yoke_pack_int32(out, c->n_priced);
+  yoke_pack_double(out, c->H_priced);
   yoke_estimator_pack(&c->estimator, out);
 }
 
@@ -151,10 +159,13 @@ yoke_status yoke_controller_unpack(yoke_controller *c, yoke_unpack *in, yoke_con
   read.leaps      = yoke_unpack_bool(in);
   read.has_scales = yoke_unpack_bool(in);
   read.care       = yoke_unpack_double(in);
+  read.n_priced   = yoke_unpack_int32(in);
+  read.H_priced   = yoke_unpack_double(in);
   yoke_estimator_unpack(&read.estimator, in);
   const bool is_sound = read.H > 0.0 && read.H <= c->settings.max && read.degree >= 0 &&
                         read.degree <= c->settings.order_max && yoke_is_count(read.n_failed) &&
-                        yoke_is_count(read.n_good) && read.care >= 1.0 && read.care <= most_care;
+                        yoke_is_count(read.n_good) && yoke_is_count(read.n_priced) && read.H_priced >= 0.0 &&
+                        read.care >= 1.0 && read.care <= most_care;
   if (!is_sound) yoke_unpack_refuse(in, "a step or a degree that no control has");
   YOKE_TRY(yoke_unpack_check(in, ctx));
   *c = read;
@@ -373,6 +384,28 @@ static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped
   c->n_good = v->is_steep || c->degree != degree ? 0 : c->n_good + 1;
 }
 
+/* A step of length H was accepted, the next one is planned: does the run come to its end like this? */
+static yoke_status watch_price(yoke_controller *c, const verdict *v, double H, yoke_context *ctx) {
+  const double t = yoke_graph_t(c->graph), ahead = (c->t_end - t) / c->H, price = wish_of(c, v, 1.0) * H / c->H;
+  if (!(c->care > 1.0 && price > high_price && ahead > most_ahead && isfinite(c->t_end))) {
+    c->n_priced = 0;
+    return YOKE_OK;
+  }
+  if (c->n_priced++ == 0) c->H_priced = c->H;
+  if (c->n_priced < PRICED_STEPS) return YOKE_OK;
+  c->n_priced = 0;
+  if (c->H > end_of_growth * c->H_priced) return YOKE_OK;
+  const bool is_low = c->settings.order_max < 2;
+  return yoke_fail(
+      ctx, YOKE_E_STEP_TOO_SMALL,
+      "step control: at t = %.9g s the run has %.2g macro steps of %.3g s ahead of it: errors of order %d "
+      "add up, most of them at coupling '%s', and for all of them to stay within %g rtol = %.3g steps are %.3g times "
+      "shorter than the error of each of them allows; use %sa larger cosimulation.step.rtol, or "
+      "cosimulation.step.budget 0, which lets errors add up",
+      t, ahead, c->H, v->tried, yoke_graph_wire_name(c->graph, v->worst), c->settings.budget,
+      c->settings.budget * c->settings.tolerances.rtol, price, is_low ? "cosimulation.order 2, " : "");
+}
+
 static yoke_reduction reason_of(yoke_status status) {
   if (status == YOKE_OK) return YOKE_REDUCED_BY_ERROR;
   if (status == YOKE_JOINT_OPEN) return YOKE_REDUCED_BY_GAP;
@@ -525,6 +558,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
       *statistics     = total;
       c->n_spared     = 0;
       plan(c, &v, H, is_clipped);
+      YOKE_TRY(watch_price(c, &v, H, ctx));
       return settle(c, ctx);
     }
     ++total.rejected[reason_of(status)];

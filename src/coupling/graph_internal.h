@@ -78,6 +78,7 @@ typedef struct graph_block {
   double     H;                  /* of the last accepted step */
   double     largest[GRAPH_N_KINDS]; /* |u| of all motions, of all forces and of all signals so far, in natural sizes */
   double     start_size[GRAPH_N_KINDS]; /* the same in the first steps */
+  double     first_size[GRAPH_N_KINDS]; /* and at the start itself */
   double     largest_multiplier;        /* that was consistent so far, likewise */
   matrix_tag made;                      /* the matrix that is kept (kept_matrix.h) */
   bool       begins_anew;               /* a restart at T_N: the next step takes the right limits of inputs and loads */
@@ -350,8 +351,9 @@ struct yoke_graph {
   bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
   bool                     is_viewing_comparison; /* conditions see the comparison instead of the last pass */
   int                      n_passes;              /* of this trial */
-  int                      aims;                  /* of the present pass */
-  struct graph_consistent *consistent;            /* NULL: not needed */
+  const graph_channel     *astray; /* of the present pass: its nodes are far beyond the model's sizes; NULL: none is */
+  int                      aims;   /* of the present pass */
+  struct graph_consistent *consistent; /* NULL: not needed */
 
   /* tasks of a pass */
   graph_task      *tasks;
@@ -480,7 +482,11 @@ yoke_status graph_outputs_with_values(yoke_graph *graph);
 /* Divergence: before anything is accepted, of all that would be; what was seen joins the block; and as the reason of a step that failed. */
 yoke_status graph_watch(yoke_graph *graph, yoke_context *ctx);
 /* The same of the nodes that a pass is about to integrate with. */
-yoke_status graph_watch_nodes(const yoke_graph *graph, yoke_context *ctx);
+yoke_status graph_watch_nodes(yoke_graph *graph, yoke_context *ctx);
+/* Right-hand sides that an integration of the present pass may take; 0: any number. */
+int64_t     graph_most_evaluations(const yoke_graph *graph);
+/* One of them took more. */
+yoke_status graph_blame_nodes(const yoke_graph *graph, yoke_context *ctx);
 void        graph_watch_accept(yoke_graph *graph);
 yoke_status graph_explain_failure(const yoke_graph *graph, yoke_status status, yoke_context *ctx);
 

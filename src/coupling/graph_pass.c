@@ -132,6 +132,7 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   if (!repeats) s->is_ahead = true;
   yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
   request.begins_anew       = g->block->begins_anew;
+  request.most_evaluations  = graph_most_evaluations(g);
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
   if (main && (g->aims & GRAPH_LAST)) graph_observe_request(g, s, &request);
   if (asks) {
@@ -288,7 +289,10 @@ static bool is_cancelled(const yoke_graph *g, yoke_context *ctx) {
 static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   yoke_status status = YOKE_OK;
   for (int k = 0; k < g->n_tasks; ++k) {
-    if (g->tasks[k].column == -1) YOKE_TRY(main_status(g, &g->tasks[k], ctx));
+    if (g->tasks[k].column != -1) continue;
+    status = main_status(g, &g->tasks[k], ctx);
+    if (status == YOKE_E_UNSTABLE && g->astray != NULL) return graph_blame_nodes(g, ctx);
+    YOKE_TRY(status);
   }
   for (int k = 0; k < g->n_tasks; ++k) {
     const yoke_status ended = g->tasks[k].column == -1 ? look_for_end(g, &g->tasks[k]) : YOKE_OK;

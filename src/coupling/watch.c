@@ -12,12 +12,14 @@ enum {
   START_STEPS   = 20, /* which show what is usual in this run */
   REMEDY_SIZE   = 160
 };
-static const double impact_growth    = 1e5;   /* from one jump to the next: no divergence grows like this */
-static const double beyond_mechanics = 1e12;  /* times what is usual, at least what the model's sizes make */
-static const double rounding         = 1e-12; /* of L */
-static const double beyond_forces    = 1e15;  /* of a trial: times what the model's sizes make */
-static const double beyond_length    = 1e6;   /* of a motion in one step, likewise */
-static const double beyond_signals   = 1e18;  /* likewise of signals, whose units nobody knows */
+static const double  impact_growth    = 1e5;    /* from one jump to the next: no divergence grows like this */
+static const double  beyond_mechanics = 1e12;   /* times what is usual, at least what the model's sizes make */
+static const double  rounding         = 1e-12;  /* of L */
+static const double  beyond_forces    = 1e15;   /* of a trial: times what the model's sizes make */
+static const double  beyond_length    = 1e6;    /* of a motion in one step, likewise */
+static const double  beyond_signals   = 1e18;   /* likewise of signals, whose units nobody knows */
+static const double  astray           = 1e3;    /* times what the model's sizes make, and what there was at the start */
+static const int64_t most_astray      = 200000; /* right-hand sides of an integration with such inputs */
 
 /* What may help a coupling that diverges. */
 static void describe_remedy(const yoke_graph *g, const graph_channel *channel, char text[REMEDY_SIZE]) {
@@ -167,29 +169,43 @@ static watched_sizes sizes_so_far(const yoke_graph *g) {
   return sizes;
 }
 
-/* Most that a node may be; `ratio` is the model's time in units of the step, so that a motion is one in the step. Forces that move bodies by
- * their rounding over a short step are large too. */
-static double most_of_node(const graph_channel *channel, double ratio) {
+/* What motions over `lengths` of the model in the step, or so many forces, are in the units of a node; `ratio` is the model's time in units of the
+ * step. Forces that move bodies by their rounding over a short step are large too. */
+static double size_of_node(const graph_channel *channel, double ratio, double lengths, double forces) {
   switch (channel->unit.kind) {
-  case YOKE_RESIDUAL_POSITION: return channel->natural * beyond_length;
-  case YOKE_RESIDUAL_VELOCITY: return channel->natural * beyond_length * fmax(1.0, ratio);
-  case YOKE_RESIDUAL_ACCELERATION: return channel->natural * beyond_length * fmax(1.0, ratio * ratio);
-  default: return channel->natural * beyond_forces * fmax(1.0, rounding * ratio * ratio);
+  case YOKE_RESIDUAL_POSITION: return channel->natural * lengths;
+  case YOKE_RESIDUAL_VELOCITY: return channel->natural * lengths * fmax(1.0, ratio);
+  case YOKE_RESIDUAL_ACCELERATION: return channel->natural * lengths * fmax(1.0, ratio * ratio);
+  default: return channel->natural * forces * fmax(1.0, rounding * ratio * ratio);
+  }
+}
+
+static void add_first_sizes(const yoke_graph *g, double size[GRAPH_N_KINDS]) {
+  for (int c = 0; c < g->n_channels; ++c) {
+    const graph_channel *channel = &g->channels[c];
+    if (is_watched(channel))
+      size[channel->kind] = fmax(size[channel->kind], fabs(channel->kept->past[0]) / channel->natural);
   }
 }
 
 /* Inputs that no mechanism has, a motion by a million times the length of the model in one step or a force far beyond all sizes, make bodies spin so
- * fast that an integration of the step would hardly end: it is not begun. */
-yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
+ * fast that an integration of the step would hardly end: it is not begun. With those that are only large it may take so long and no longer. */
+yoke_status graph_watch_nodes(yoke_graph *g, yoke_context *ctx) {
   const double ratio = g->settings.time / g->H;
+  double       first[GRAPH_N_KINDS];
+  g->astray = NULL;
   if (g->settings.bears_any_size) return YOKE_OK;
+  memcpy(first, g->block->first_size, sizeof first);
+  if (g->block->n_accepted == 0) add_first_sizes(g, first);
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     const int            kind    = channel->kind;
     const double         origin  = kind == GRAPH_MOTIONS ? channel->kept->past[0] : 0.0;
-    const double         limit   = most_of_node(channel, ratio);
+    const double         limit   = size_of_node(channel, ratio, beyond_length, beyond_forces);
+    const double         usual   = size_of_node(channel, ratio, astray, astray) * fmax(1.0, first[kind]);
     for (int j = 0; kind != GRAPH_SIGNALS && is_watched(channel) && j < channel->n_nodes; ++j) {
       const double value = g->w[channel->w_at + j];
+      if (fabs(value - origin) > usual && g->astray == NULL) g->astray = channel;
       if (!(fabs(value - origin) > limit)) continue;
       char remedy[REMEDY_SIZE];
       describe_remedy(g, channel, remedy);
@@ -202,6 +218,22 @@ yoke_status graph_watch_nodes(const yoke_graph *g, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+int64_t graph_most_evaluations(const yoke_graph *g) {
+  return g->astray != NULL ? most_astray : 0;
+}
+
+yoke_status graph_blame_nodes(const yoke_graph *g, yoke_context *ctx) {
+  const graph_channel *channel = g->astray;
+  char                 remedy[REMEDY_SIZE];
+  describe_remedy(g, channel, remedy);
+  return yoke_fail(
+      ctx, YOKE_E_UNSTABLE,
+      "the co-simulation diverges: coupling '%s' (%s) would reach %.3g in the macro step of %.3g s to t = "
+      "%.9g s, where forces and motions of the model are about %.3g, and integrating that takes forever; use %s",
+      g->wires[channel->wire].wire.name, channel->info.name, g->w[channel->w_at + channel->n_nodes - 1], g->H,
+      g->t_next, channel->natural, remedy);
+}
+
 yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
   watched_sizes sizes = sizes_so_far(g);
   for (int w = 0; w < g->n_wires; ++w) YOKE_TRY(watch_motion(g, &g->wires[w], ctx));
@@ -212,6 +244,7 @@ yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
 }
 
 void graph_watch_accept(yoke_graph *g) {
+  if (g->block->n_accepted == 0) add_first_sizes(g, g->block->first_size);
   for (int c = 0; c < g->n_channels; ++c) {
     const graph_channel *channel = &g->channels[c];
     graph_kept          *kept    = channel->kept;

@@ -93,6 +93,21 @@ static double look_from(const native *n, const yoke_step_request *request) {
   return is_rough ? fmin(look, DBL_MAX) : look;
 }
 
+/* What the step of a request may take. Methods that stop at every macro point take several times what one step of theirs needs. */
+static int64_t most_evaluations(const native *n, const yoke_integrator_state *head, const yoke_step_request *request) {
+  const double most = (double)request->most_evaluations, past = head->t - n->model->t_start;
+  if (request->most_evaluations == 0) return INT64_MAX;
+  const double usual = past > 0.0 ? (double)head->counters.evaluations * (request->t_end - request->t) / past : 0.0;
+  return (int64_t)fmin(fmax(past > 0.0 ? most : 10.0 * most, 20.0 * usual), 1e18);
+}
+
+/* The caller sees that the inputs lead it astray. */
+static yoke_status give_up(const yoke_integrator_state *head, int64_t evaluations, yoke_context *ctx) {
+  return yoke_fail(ctx, YOKE_E_UNSTABLE,
+                   "given up at t = %.9g s behind %lld right-hand sides, with micro steps of %.3g s", head->t,
+                   (long long)evaluations, head->t - head->t_prev);
+}
+
 /* Micro steps until t_end, or one of them; each is searched for events and observed, tangents are carried along. */
 static yoke_status advance(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                            yoke_step_request *request, yoke_context *ctx) {
@@ -102,7 +117,9 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     YOKE_TRY(yoke_integrator_disturb(n->integrator, scratch, head, u, ctx));
   native_forget_found(n, head);
   YOKE_TRY(native_response_begin(n, scratch, head, u, request->response));
+  const int64_t begin = head->counters.evaluations, most = most_evaluations(n, head, request);
   do {
+    if (head->counters.evaluations - begin > most) return give_up(head, head->counters.evaluations - begin, ctx);
     head->t_look = look_from(n, request);
     int jump;
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));

@@ -73,7 +73,10 @@ typedef struct yoke_step_request {
   double         t, t_end;
   bool           begins_anew;   /* inputs or loads jump at t: right limits count */
   bool           stop_anywhere; /* the step may end before t_end (native: after one micro step) */
-  double         t_look;        /* from this time on somebody observes inside the last micro step; +infinity: nobody */
+  /* > 0: a step that takes more right-hand sides than this, and than twenty times as many as the steps before did in that time (the first one: ten
+   * times as many as this), may be given up: YOKE_E_UNSTABLE. */
+  int64_t        most_evaluations;
+  double         t_look; /* from this time on somebody observes inside the last micro step; +infinity: nobody */
   /* Values of handles at times inside the step, t < times[i] <= t_end, rising; left limits of the inputs. */
   int            n_times, n_handles;
   const double  *times;

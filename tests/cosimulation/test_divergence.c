@@ -190,6 +190,39 @@ static void f23_a_fixed_step_far_too_long_ends_at_once(void **state) {
   expect_unstable("tests/campaign/real/door.yaml", "cosimulation.step=0.375", 3.0, "'spindle'");
 }
 
+/* Behind one step the spring pushes b over thousands of teeth in the next, and its solver would follow each of them for hours. */
+static void f23_an_integration_that_its_inputs_lead_astray_is_given_up(void **state) {
+  static const char teeth[] =
+      "yoke: 1\n"
+      "bodies:\n"
+      "  a: {kind: mass1d, mass: 1}\n"
+      "  b: {kind: mass1d, mass: 1, x: 1, v: 0.1}\n"
+      "connections:\n"
+      "  cut: {kind: spring-damper, between: [a, b], stiffness: 1e4, damping: 10, free_length: 1}\n"
+      "loads: {teeth: {kind: expression, on: b, force: 'b.v*sin(1e3*b.x)'}}\n"
+      "t_end: 20\n"
+      "split: {p: [a], q: [b]}\n";
+  (void)state;
+  expect_unstable(teeth, "cosimulation={scheme: explicit, order: 0, step: 1}", 20.0, "coupling 'cut' (force x) would");
+}
+
+/* Errors of order 0 add up over 50 s: 1e-5 of the motion would take 3e9 macro steps. The advice helps. */
+static void f23_an_order_that_cannot_keep_the_tolerance_ends_with_its_price(void **state) {
+  static const char model[] = "examples/two-mass.yaml";
+  cosim             c;
+  (void)state;
+  cosim_open(&c, model, "cosimulation.order=0;cosimulation.step={rtol: 1e-5}");
+  assert_int_equal(cosim_run(&c, 50.0, NULL, NULL), YOKE_E_STEP_TOO_SMALL);
+  const char *said = yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1);
+  if (strstr(said, "macro steps") == NULL || strstr(said, "'coupling'") == NULL || strstr(said, "order 2") == NULL)
+    fail_msg("%s", said);
+  cosim_close(&c);
+  c = cosim_done(model, "cosimulation.order=2;cosimulation.step={rtol: 1e-5}", 5.0);
+  cosim_close(&c);
+  c = cosim_done(model, "cosimulation.order=0;cosimulation.step={rtol: 1e-5, budget: 0}", 5.0);
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
@@ -206,6 +239,8 @@ int main(void) {
       cmocka_unit_test(f23_steps_too_long_for_joints_in_space_end_at_once),
       cmocka_unit_test(f23_steps_too_long_for_a_loop_end_at_once),
       cmocka_unit_test(f23_a_fixed_step_far_too_long_ends_at_once),
+      cmocka_unit_test(f23_an_integration_that_its_inputs_lead_astray_is_given_up),
+      cmocka_unit_test(f23_an_order_that_cannot_keep_the_tolerance_ends_with_its_price),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -777,6 +777,36 @@ static void output_that_is_not_finite_is_an_error(void **state) {
   close_bench(&b);
 }
 
+/* A step may take what it was asked for, and twenty times what the steps before took. */
+static void a_step_that_takes_far_more_work_than_those_before_is_given_up(void **state) {
+  static const struct {
+    int         n_before;
+    int64_t     most;
+    yoke_status status;
+  } rows[]       = {{0, 0, YOKE_OK}, {0, 1, YOKE_E_UNSTABLE}, {0, 10000, YOKE_OK}, {1, 1, YOKE_OK}};
+  const double H = 1.0;
+  (void)state;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+    bench b;
+    wave  w;
+    make_half(&b, &force_half, "dopri5", false);
+    make_task(&b);
+    double t = b.model.t_start;
+    set_wave(&w, 1, t, H, shape[0]);
+    assert_int_equal(yoke_subsystem_start(b.subsystem, b.scratch, b.state, t, &w.u, b.ctx), YOKE_OK);
+    for (int n = 0; n < rows[k].n_before; ++n) {
+      assert_int_equal(step_over(b.subsystem, b.scratch, b.state, &w.u, t, H, b.ctx), YOKE_OK);
+      set_wave(&w, 1, t += H, H, shape[0]);
+    }
+    yoke_step_request request = yoke_step_over(&w.u, t, H);
+    request.most_evaluations  = rows[k].most;
+    const yoke_status status  = yoke_subsystem_step(b.subsystem, b.scratch, b.state, &w.u, &request, b.ctx);
+    assert_int_equal(status, rows[k].status);
+    if (status != YOKE_OK) assert_non_null(strstr(yoke_context_message(b.ctx, 0), "right-hand sides"));
+    close_bench(&b);
+  }
+}
+
 typedef struct journal {
   int  n;
   char lines[16][200];
@@ -838,6 +868,7 @@ int main(void) {
       cmocka_unit_test(checked_subsystem_refuses_inputs_that_are_not_finite),
       cmocka_unit_test(checked_subsystem_finds_steps_that_cannot_be_repeated),
       cmocka_unit_test(output_that_is_not_finite_is_an_error),
+      cmocka_unit_test(a_step_that_takes_far_more_work_than_those_before_is_given_up),
       cmocka_unit_test(traced_subsystem_reports_every_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
