@@ -1,6 +1,7 @@
 /* Connections of the model file: joints and force elements between two frames. */
 #include "io/model_reader.h"
 #include "base/memory.h"
+#include "linalg/space.h"
 #include "model/joint_kinds.h"
 #include <math.h>
 #include <stdio.h>
@@ -257,6 +258,48 @@ static bool apply_axis(reader *r, const scope *s, const yoke_yaml_node *node, yo
   return true;
 }
 
+static bool has_own_axes(const yoke_frame *frame) {
+  static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  return memcmp(frame->axes, unit, sizeof unit) != 0;
+}
+
+/* Axes of a frame at the start, in the inertial frame. */
+static void axes_of(const yoke_model *m, const yoke_frame *frame, double T[9]) {
+  double R[9];
+  model_body_rotation(m, frame->body, R);
+  mat3_multiply(T, R, frame->axes);
+}
+
+/* Nodes of rods have axes that nobody wrote, z along the rod. What holds one whose frame has no axes of its own by all its rotations holds it as
+ * drawn: frame 2 gets the axes of frame 1. `assemble: true` turns bodies instead. */
+static bool hold_as_drawn(reader *r, const yoke_yaml_node *node, yoke_connection *c) {
+  static const double same = 1e-6; /* of axes, what is drawn so agrees */
+  const yoke_model   *m    = r->model;
+  if (c->kind != YOKE_CONNECTION_FIXED && c->kind != YOKE_CONNECTION_ORIENTATION && c->kind != YOKE_CONNECTION_BUSHING)
+    return true;
+  bool is_drawn = false;
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame *frame = &m->frames[c->frame[side]];
+    if (model_port_owner(m, frame->body) != NULL) return true;
+    is_drawn = is_drawn || (frame->body >= 0 && yoke_model_rod_of(m, frame->body) != NULL && !has_own_axes(frame));
+  }
+  if (!is_drawn || m->assemble) return true;
+  yoke_frame frame = m->frames[c->frame[1]];
+  double     T[2][9], R[9], difference = 0;
+  for (int side = 0; side < 2; ++side) axes_of(m, &m->frames[c->frame[side]], T[side]);
+  for (int i = 0; i < 9; ++i) difference = fmax(difference, fabs(T[0][i] - T[1][i]));
+  if (difference <= same) return true;
+  model_body_rotation(m, frame.body, R);
+  for (int i = 0; i < 3; ++i) { /* axes in the body: R^T T */
+    for (int j = 0; j < 3; ++j)
+      frame.axes[3 * i + j] = R[i] * T[0][j] + R[3 + i] * T[0][3 + j] + R[6 + i] * T[0][6 + j];
+  }
+  char name[NAME_SIZE + 8];
+  model_print(name, sizeof name, "%s/2", c->name);
+  c->frame[1] = model_add_frame(r, node, name, &frame);
+  return c->frame[1] >= 0;
+}
+
 /* A port of a subsystem of its own is joined to bodies: what holds it to the ground or to itself belongs into its code. */
 static bool check_ports(reader *r, const yoke_yaml_node *between, const yoke_connection *c) {
   const int           body[2]  = {r->model->frames[c->frame[0]].body, r->model->frames[c->frame[1]].body};
@@ -350,6 +393,7 @@ static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, y
   if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
   good = read_length(r, s, node, c) && good;
   if (good && axis != NULL && (keys & HAS_AXIS) != 0) good = apply_axis(r, s, axis, c);
+  if (good && axis == NULL) good = hold_as_drawn(r, node, c);
   if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && good;
   return good && check_axis(r, axis != NULL ? axis : node, c);
 }

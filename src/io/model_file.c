@@ -49,6 +49,7 @@ static void read_sections(reader *r) {
   const yoke_frame ground = {.body = YOKE_GROUND, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   if (model_add_frame(r, r->root, "ground", &ground) < 0 || !model_open_scopes(r)) return;
   model_read_gravity(r);
+  model_read_assemble(r);
   for (int k = 0; k < r->n_scopes; ++k) model_read_bodies(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_subsystems(r, r->scopes[k]);
   for (int k = 0; k < r->n_scopes; ++k) model_read_frames(r, r->scopes[k]);

@@ -272,7 +272,8 @@ void model_read_laws(reader *r, scope *s); /* of connections, when all of them h
 void model_read_loads(reader *r, scope *s);
 void model_read_events(reader *r, scope *s);
 void model_read_outputs(reader *r);
-void model_read_gravity(reader *r); /* before bodies, which may hang */
+void model_read_gravity(reader *r);  /* before bodies, which may hang */
+void model_read_assemble(reader *r); /* before connections, which may hold what is drawn */
 void model_read_settings(reader *r);
 void model_read_split(reader *r);
 void model_read_cosimulation(reader *r);

@@ -252,11 +252,14 @@ void model_read_gravity(reader *r) {
     model_numbers(r, r->scopes[0], gravity, "gravity", Q_ACCELERATION, 2, 3, r->model->gravity, NULL);
 }
 
+void model_read_assemble(reader *r) {
+  const yoke_yaml_node *assemble = yoke_yaml_find(r->root, "assemble");
+  if (!yoke_yaml_is_nothing(assemble)) model_boolean(r, assemble, "assemble", &r->model->assemble);
+}
+
 void model_read_settings(reader *r) {
   read_name(r);
   read_time(r);
-  const yoke_yaml_node *assemble = yoke_yaml_find(r->root, "assemble");
-  if (!yoke_yaml_is_nothing(assemble)) model_boolean(r, assemble, "assemble", &r->model->assemble);
   read_solvers(r);
   read_output(r);
   model_enter(r, "", NULL);

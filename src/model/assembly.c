@@ -231,8 +231,12 @@ static yoke_status fail_open(search *s) {
   const int n = yoke_assembly_name_gaps(&s->rows, YOKE_ASSEMBLY_POSITIONS, text, sizeof text);
   return yoke_fail(s->ctx, YOKE_E_MODEL,
                    "the mechanism cannot be assembled from the given start: still open %s %s%s; check lengths, frames "
-                   "and the starting positions",
-                   n > 1 ? "are" : "is", n > 0 ? text : "a joint", n > 1 ? ", which contradict each other" : "");
+                   "and the starting positions%s",
+                   n > 1 ? "are" : "is", n > 0 ? text : "a joint", n > 1 ? ", which contradict each other" : "",
+                   strstr(text, " rad") != NULL
+                       ? "; of a gap in rad the axes of both ends, or write axis: [x, y, z] at the joint: both ends "
+                         "then have axes that agree at the start"
+                       : "");
 }
 
 /* Closes the joints, kept bodies with this share of their mobility. */

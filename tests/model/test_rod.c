@@ -167,6 +167,34 @@ static void its_own_weight_stretches_it_exactly(void **state) {
   CHECK_NEAR(r[0], 1.0 + 1100.0 * 9.81 / (2.0 * 5e6), 1e-12);
 }
 
+/* Whoever clamps a rod to the ground or to a body need not know the axes of its nodes. */
+static void a_clamp_holds_it_as_drawn(void **state) {
+  (void)state;
+  static const char *const gravity = CABLE("6", "") "gravity: [0, 0, -9.81]\n";
+  char                     by_axes[1000], as_drawn[1000];
+  double                   r[2][3];
+  snprintf(by_axes, sizeof by_axes, "%s%s", gravity, CLAMP);
+  snprintf(as_drawn, sizeof as_drawn, "%sconnections: {clamp: {kind: fixed, between: [ground, beam.a]}}\n", gravity);
+  rest_of_tip(by_axes, NULL, 10, r[0]);
+  rest_of_tip(as_drawn, NULL, 10, r[1]);
+  assert_true(r[0][2] < -0.5);
+  for (int i = 0; i < 3; ++i) CHECK_NEAR(r[1][i], r[0][i], 1e-9);
+}
+
+static void a_bushing_at_its_end_has_no_moment_as_drawn(void **state) {
+  (void)state;
+  static const char *const ends[2] = {"ground, beam.a", "beam.a, ground"};
+  for (int k = 0; k < 2; ++k) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "%sconnections: {b: {kind: bushing, between: [%s], stiffness: [1e4, 1e4, 1e4, 1, 1, 1]}}\n",
+             CABLE("4", ""), ends[k]);
+    cosim c = cosim_done_monolithic(text, NULL, 0.01);
+    CHECK_BELOW(cosim_value(&c, "total.potential"), 1e-20);
+    cosim_close(&c);
+  }
+}
+
 /* ---- shapes ---- */
 
 static void it_hangs_between_its_ends_with_edges_of_their_length(void **state) {
@@ -532,6 +560,8 @@ int main(void) {
       cmocka_unit_test(an_end_moment_rolls_it_up),
       cmocka_unit_test(a_large_load_gives_the_elastica),
       cmocka_unit_test(its_own_weight_stretches_it_exactly),
+      cmocka_unit_test(a_clamp_holds_it_as_drawn),
+      cmocka_unit_test(a_bushing_at_its_end_has_no_moment_as_drawn),
       cmocka_unit_test(it_hangs_between_its_ends_with_edges_of_their_length),
       cmocka_unit_test(in_free_fall_it_keeps_its_shape),
       cmocka_unit_test(a_free_coil_that_spins_keeps_its_momenta),
