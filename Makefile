@@ -22,10 +22,10 @@ help:
 	@echo "make demo     build the program; a pendulum cut in two, coupled naively and well, with pictures"
 	@echo "make build    $(BUILD_DIR)/yoke, $(BUILD_DIR)/libyoke.so and $(BUILD_DIR)/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
-	@echo "make test     all tests, plain and with sanitizers"
-	@echo "make test-quick  all tests of the release build"
+	@echo "make test     tests, plain and with sanitizers, without the longest"
+	@echo "make test-quick  the same of the release build"
 	@echo "make bench    benchmarks: accuracy beside time"
-	@echo "make verify   clang-tidy, valgrind, thread sanitizer, minimal build, long tests"
+	@echo "make verify   clang-tidy, valgrind, all tests whole, thread sanitizer, minimal build, long tests"
 	@echo "make figures  the pictures of docs/stability.md, into $(BUILD_DIR)/figures"
 	@echo "make fuzz     mutated model files for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make soak     all examples again and again for SOAK_MINUTES ($(SOAK_MINUTES))"
@@ -50,7 +50,7 @@ build: setup
 demo: build
 	@here="$$PWD"; cd "$(DEMO_DIR)"; "$$here/scripts/demo" "$(if $(filter .,$(DEMO_DIR)),$(BUILD_DIR)/yoke,$(YOKE_BUILD)/yoke)"
 
-# Release and sanitizers; the last line is the summary of all suites.
+# Release and sanitizers, without the longest tests; the last line is the summary of all suites.
 test: setup-test check-format
 	@scripts/test release asan
 
@@ -61,7 +61,8 @@ test-quick: setup-test
 # Everything that takes longer: other compilers and builds, valgrind, clang-tidy, long simulations.
 verify: setup-all tidy
 	@scripts/test --label verify release
-	@scripts/test minimal tsan
+	@YOKE_WHOLE=1 scripts/test release asan minimal
+	@scripts/test tsan
 	@scripts/valgrind
 
 # BENCH="--quick", BENCH="--against main", ...: bench/run says what there is. It keeps figures in the source tree, and builds there.

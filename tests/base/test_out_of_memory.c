@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <yoke/yoke.h>
 
+#include "../sample.h"
+
 /* ---- allocations that fail ---- */
 
 void *__real_malloc(size_t size);
@@ -112,12 +114,8 @@ static void find_mistake(const yoke_context *ctx, yoke_status status, char text[
 
 /* Lets one allocation after the other fail until a run gets through. */
 static void check_every_allocation(run_function run) {
-#if defined(YOKE_SANITIZED)
-  const long step = 7;
-#else
-  const long step = 1;
-#endif
-  int n_mistakes = 0;
+  const long step       = sample_stride();
+  int        n_mistakes = 0;
   for (long failing = 1;; failing += step) {
     yoke_context *ctx = NULL;
     char          mistake[300];

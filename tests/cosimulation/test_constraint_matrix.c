@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "../sample.h"
 #include "coupling/scheme.h"
 #include "joint_models.h"
 #include "levels.h"
@@ -145,15 +146,9 @@ static int list_places(place out[2 * N_JOINTS]) {
 }
 
 typedef struct tally {
+  int stride; /* of combinations and joints; sample.h */
   int n_met, n_ran, n_refused, n_wrong;
 } tally;
-
-/* Sanitizers run ten times slower: every eleventh combination and joint there. */
-#ifdef YOKE_SANITIZED
-enum { STRIDE = 11 };
-#else
-enum { STRIDE = 1 };
-#endif
 
 /* Returns whether the combination is possible. */
 static bool judge(const combination *c, const place *at, tally *t) {
@@ -189,14 +184,14 @@ static void judge_formulation(const yoke_formulation_ops *formulation, tally *t)
         for (c.degree = 0; c.degree <= MAX_DEGREE; ++c.degree) {
           c.scheme        = yoke_scheme_at(s);
           const int first = t->n_met++ % n;
-          if (t->n_met % STRIDE != 0 || !judge(&c, &places[first], t) || is_repetition(&c) || c.degree > 2) continue;
-          for (int k = 1; k < n; k += STRIDE) judge(&c, &places[(first + k) % n], t);
+          if (t->n_met % t->stride != 0 || !judge(&c, &places[first], t) || is_repetition(&c) || c.degree > 2) continue;
+          for (int k = 1; k < n; k += t->stride) judge(&c, &places[(first + k) % n], t);
         }
 }
 
 static void every_combination_holds_what_it_names_or_is_refused(void **state) {
   (void)state;
-  tally t = {0};
+  tally t = {.stride = sample_stride()};
   for (int f = 0; f < yoke_formulation_n(); ++f) {
     const yoke_formulation_ops *ops    = yoke_formulation_at(f);
     const tally                 before = t;
@@ -268,12 +263,12 @@ static void all_methods(const joint_case *joint, bool plane) {
 
 static void every_joint_in_space_converges_at_the_order_of_the_method(void **state) {
   (void)state;
-  for (int j = 0; j < N_JOINTS; j += STRIDE) all_methods(&joints[j], false);
+  for (int j = 0; j < N_JOINTS; j += sample_stride()) all_methods(&joints[j], false);
 }
 
 static void every_joint_in_the_plane_converges_at_the_order_of_the_method(void **state) {
   (void)state;
-  for (int j = 1; j < N_JOINTS; j += STRIDE) {
+  for (int j = 1; j < N_JOINTS; j += sample_stride()) {
     if (joints[j].in_plane) all_methods(&joints[j], true);
   }
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "../check.h"
+#include "../sample.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
 #include "two_mass.h"
@@ -132,19 +133,13 @@ static const char *check_refusal(const combination *c, char *text, size_t size) 
 }
 
 typedef struct tally {
+  int stride; /* of combinations; sample.h */
   int n_met, n_ran, n_refused, n_wrong;
 } tally;
 
-/* Sanitizers run ten times slower: every 23rd combination there, all of them in the release build. */
-#ifdef YOKE_SANITIZED
-enum { STRIDE = 23 };
-#else
-enum { STRIDE = 1 };
-#endif
-
 static void judge(const combination *c, tally *t) {
   char text[200];
-  if (t->n_met++ % STRIDE != 0) return;
+  if (t->n_met++ % t->stride != 0) return;
   const bool  valid   = is_valid(c);
   const char *problem = valid ? check_order(c, text, sizeof text) : check_refusal(c, text, sizeof text);
   ++*(valid ? &t->n_ran : &t->n_refused);
@@ -180,7 +175,7 @@ static void judge_scheme(const yoke_scheme_ops *scheme, tally *t) {
 
 static void every_combination_has_its_order_or_is_refused(void **state) {
   (void)state;
-  tally t = {0};
+  tally t = {.stride = sample_stride()};
   for (int s = 0; s < yoke_scheme_n(); ++s) judge_scheme(yoke_scheme_at(s), &t);
   assert_true(t.n_ran > 0 && t.n_refused > 0);
   assert_int_equal(t.n_wrong, 0);

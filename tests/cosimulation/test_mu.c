@@ -163,7 +163,7 @@ static void four_bar_through_a_weld_follows_the_whole(void **state) {
       cosim c  = run(four_bar, degree == 0 ? 1.0 : 0.7, degree, ldexp(2e-3, -k), "", 0.2);
       error[k] = fabs(cosim_value(&c, "bar1.angle") - exact);
       for (int row = 1; row <= 6; row += row == 2 ? 4 : 1) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "weld.g[%d]", row);
         CHECK_BELOW(fabs(cosim_value(&c, name)), degree == 0 ? 1e-10 : 1e-6); /* relaxed: O(H^3) */
       }

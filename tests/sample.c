@@ -1,0 +1,74 @@
+/* Every test program is linked with --wrap=_cmocka_run_group_tests: YOKE_LONGEST=s leaves out tests of which tests/long.txt says that they
+ * take s seconds or more. */
+#include "sample.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int __real__cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+                                   CMFixtureFunction teardown);
+int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+                                   CMFixtureFunction teardown);
+
+enum { MAX_TESTS = 200 };
+
+/* Not getenv, whose calls a test counts. */
+static const char *value_of(const char *variable) {
+  const size_t n = strlen(variable);
+  for (char **at = environ; *at != NULL; ++at) {
+    if (strncmp(*at, variable, n) == 0 && (*at)[n] == '=') return *at + n + 1;
+  }
+  return NULL;
+}
+
+/* NULL: nothing is said, or all is wanted. */
+static const char *wish(const char *variable) {
+  const char *whole = value_of("YOKE_WHOLE");
+  return whole != NULL && strcmp(whole, "1") == 0 ? NULL : value_of(variable);
+}
+
+int sample_stride(void) {
+  const char *text = wish("YOKE_STRIDE");
+  return text != NULL && atoi(text) > 1 ? atoi(text) : 1;
+}
+
+/* Leaves out[0..] the tests that are not too long. Returns their number. */
+static size_t choose(const struct CMUnitTest *tests, size_t n, double longest, struct CMUnitTest *out) {
+  bool   is_long[MAX_TESTS] = {false};
+  char   line[300], program[100], name[200];
+  double seconds;
+  FILE  *file = fopen("tests/long.txt", "r");
+  if (file == NULL)
+    fprintf(stderr, "tests/long.txt: %s; test programs run in the folder of the sources\n", strerror(errno));
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    if (sscanf(line, "%lf %99s %199s", &seconds, program, name) != 3 || seconds < longest) continue;
+    for (size_t i = 0; i < n && strcmp(program, program_invocation_short_name) == 0; ++i) {
+      if (strcmp(name, tests[i].name) == 0) is_long[i] = true;
+    }
+  }
+  if (file != NULL) fclose(file);
+  size_t n_out = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (!is_long[i]) out[n_out++] = tests[i];
+  }
+  return n_out;
+}
+
+int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+                                   CMFixtureFunction teardown) {
+  const char       *longest = wish("YOKE_LONGEST");
+  struct CMUnitTest some[MAX_TESTS];
+  if (longest == NULL || n > MAX_TESTS) return __real__cmocka_run_group_tests(group, tests, n, setup, teardown);
+  const size_t n_some = choose(tests, n, atof(longest), some);
+  if (n_some < n) print_message("a sample: %zu of %zu tests; `make verify` runs all\n", n_some, n);
+  return n_some == 0 ? 0 : __real__cmocka_run_group_tests(group, some, n_some, setup, teardown);
+}
