@@ -15,8 +15,8 @@ static const double most_bite = 10.0; /* of the budget, times what a step of thi
 enum { MOST_SPARED = 3 };
 /* A budget that makes steps so many times shorter than their own errors do, and asks for so many of them, is more than a method can keep. */
 static const double high_price = 100.0, most_ahead = 3e5;
-enum { PRICED_STEPS = 2000 /* in a row */ };
-static const double end_of_growth = 1.5; /* of the step over these: behind a start it grows with what has moved */
+enum { PRICED_STEPS = 5000 /* in a row */ };
+static const double end_of_growth = 1.2; /* of the step over these: behind a start it grows with what has moved */
 static const double start_growth =
     5.0; /* of the first steps, which are short by guess, where multipliers forget them */
 

@@ -17,7 +17,7 @@ done < <(grep -v '^#' tests/long.txt)
 # The quickest program of which something is left out, with all left out that is listed.
 program=cosimulation_foreign
 listed=$(grep -c " $program " tests/long.txt)
-sample=$(YOKE_LONGEST=0 "$bin/$program" 2>&1) || fail "$sample"
+sample=$(YOKE_WHOLE=0 YOKE_LONGEST=0 "$bin/$program" 2>&1) || fail "$sample"
 whole=$(YOKE_LONGEST=0 YOKE_WHOLE=1 "$bin/$program" 2>&1) || fail "$whole"
 count() { grep -c '^\[ RUN ' <<< "$1"; }
 [ "$(($(count "$sample") + listed))" = "$(count "$whole")" ] || fail "$listed tests are listed, $(count "$sample") of $(count "$whole") ran"
