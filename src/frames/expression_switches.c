@@ -11,12 +11,22 @@ typedef enum shape_kind {
   SHAPE_LINEAR,   /* a t + b */
   SHAPE_SAW,      /* a (t - start) + b for t in [start, start + period), and again */
   SHAPE_WAVE,     /* a sin(omega t + phase) + b */
+  SHAPE_LINES,    /* lines one after another, which may jump in between: min, max, abs, step, if of such */
   SHAPE_OTHER     /* a function of states, or one whose zeros are not sought */
 } shape_kind;
+
+enum { MOST_LINES = 16 }; /* a shape with more of them is another */
+
+typedef struct line {
+  double a, b; /* a t + b ... */
+  double end;  /* ... up to this time; +infinity: the last one */
+} line;
 
 typedef struct shape {
   shape_kind kind;
   double     a, b, start, period, omega, phase;
+  int        n;
+  line       lines[MOST_LINES];
 } shape;
 
 static const shape other = {.kind = SHAPE_OTHER};
@@ -29,10 +39,15 @@ static shape scaled(shape x, double factor) {
   if (factor == 0.0) return constant(0.0);
   x.a *= factor;
   x.b *= factor;
+  for (int k = 0; k < x.n; ++k) {
+    x.lines[k].a *= factor;
+    x.lines[k].b *= factor;
+  }
   return x;
 }
 
-static shape sum(shape x, shape y) {
+/* Both as they are but for lines, or other. */
+static shape plain_sum(shape x, shape y) {
   if (x.kind == SHAPE_OTHER || y.kind == SHAPE_OTHER) return other;
   if (x.kind == SHAPE_CONSTANT || y.kind == SHAPE_CONSTANT) {
     shape out = x.kind == SHAPE_CONSTANT ? y : x;
@@ -45,11 +60,102 @@ static shape sum(shape x, shape y) {
   return x.a == 0.0 ? constant(x.b) : x;
 }
 
+/* ---- lines ---- */
+
+static bool is_lines(const shape *x) {
+  return x->kind == SHAPE_CONSTANT || x->kind == SHAPE_LINEAR || x->kind == SHAPE_LINES;
+}
+
+/* The line of x that holds behind t. */
+static line line_behind(const shape *x, double t) {
+  int k = 0;
+  if (x->kind == SHAPE_CONSTANT) return (line){0.0, x->b, (double)INFINITY};
+  if (x->kind == SHAPE_LINEAR) return (line){x->a, x->b, (double)INFINITY};
+  while (x->lines[k].end <= t) ++k;
+  return x->lines[k];
+}
+
+static bool append(shape *x, line next) {
+  line *last = &x->lines[x->n - 1];
+  if (x->n > 0 && last->a == next.a && last->b == next.b) {
+    last->end = next.end;
+    return true;
+  }
+  if (x->n == MOST_LINES) return false;
+  x->lines[x->n++] = next;
+  return true;
+}
+
+/* Sign of a line that has no zero between `from` and its end. */
+static double sign_of(line d, double from) {
+  const bool   begins = isfinite(from), ends = isfinite(d.end);
+  const double inside = begins && ends ? 0.5 * (from + d.end)
+                        : begins       ? from + 1.0 + fabs(from)
+                        : ends         ? d.end - 1.0 - fabs(d.end)
+                                       : 0.0;
+  const double value  = d.a * inside + d.b;
+  return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0;
+}
+
+/* x op y, where x - y has this sign. */
+static line chosen(int op, line x, line y, double sign, double end) {
+  const bool is_true = (op == YOKE_OP_LESS && sign < 0.0) || (op == YOKE_OP_LESS_EQUAL && sign <= 0.0) ||
+                       (op == YOKE_OP_GREATER && sign > 0.0) || (op == YOKE_OP_GREATER_EQUAL && sign >= 0.0) ||
+                       (op == YOKE_OP_EQUAL && sign == 0.0) || (op == YOKE_OP_NOT_EQUAL && sign != 0.0);
+  line out = {0.0, is_true ? 1.0 : 0.0, end};
+  if (op == YOKE_OP_MIN || op == YOKE_OP_MAX) out = (sign < 0.0) == (op == YOKE_OP_MIN) ? x : y;
+  out.end = end;
+  return out;
+}
+
+/* x op y between `from` and the end of the line `difference`, x - y; a zero of it in between is a switch. */
+static bool append_choice(yoke_switches *s, int op, line x, line y, line difference, double from, shape *out,
+                          bool *ok) {
+  const double zero = difference.a != 0.0 ? -difference.b / difference.a : (double)NAN;
+  if (zero > from && zero < difference.end) {
+    const line before = {difference.a, difference.b, zero};
+    *ok               = *ok && yoke_switches_add(s, zero, 0.0, false);
+    if (!append(out, chosen(op, x, y, sign_of(before, from), zero))) return false;
+    from = zero;
+  }
+  return append(out, chosen(op, x, y, sign_of(difference, from), difference.end));
+}
+
+/* x op y of lines; `other` where it is none of lines, or of too many. */
+static shape combined(yoke_switches *s, int op, const shape *x, const shape *y, bool *ok) {
+  shape out = {.kind = SHAPE_LINES};
+  if (!is_lines(x) || !is_lines(y)) return other;
+  for (double from = -(double)INFINITY, end; from < (double)INFINITY; from = end) {
+    const line p = line_behind(x, from), q = line_behind(y, from);
+    bool       fits = true;
+    end             = fmin(p.end, q.end);
+    if (op == YOKE_OP_ADD)
+      fits = append(&out, (line){p.a + q.a, p.b + q.b, end});
+    else if (op == YOKE_OP_MULTIPLY)
+      fits = (p.a == 0.0 || q.a == 0.0) && append(&out, (line){p.a * q.b + q.a * p.b, p.b * q.b, end});
+    else
+      fits = append_choice(s, op, p, q, (line){p.a - q.a, p.b - q.b, end}, from, &out, ok);
+    if (!fits) return other;
+  }
+  if (out.n > 1) return out;
+  return out.lines[0].a == 0.0 ? constant(out.lines[0].b)
+                               : (shape){.kind = SHAPE_LINEAR, .a = out.lines[0].a, .b = out.lines[0].b};
+}
+
+static shape sum(shape x, shape y) {
+  bool ok = true; /* no switches */
+  if (x.kind != SHAPE_LINES && y.kind != SHAPE_LINES) return plain_sum(x, y);
+  return combined(NULL, YOKE_OP_ADD, &x, &y, &ok);
+}
+
 /* ---- switches ---- */
 
 /* Zeros of a shape. */
 static bool add_zeros(yoke_switches *s, const shape *x) {
+  const shape zero = constant(0.0);
+  bool        ok   = true;
   switch (x->kind) {
+  case SHAPE_LINES: (void)combined(s, YOKE_OP_LESS, x, &zero, &ok); return ok;
   case SHAPE_LINEAR: return yoke_switches_add(s, -x->b / x->a, 0.0, false);
   case SHAPE_SAW: {
     const double at = -x->b / x->a;
@@ -93,13 +199,33 @@ static shape saw(yoke_switches *s, const shape *x, const shape *m, bool *ok) {
 
 /* ---- operators ---- */
 
+/* What op is of x and y, by the zeros of x - y. */
+static shape compared(yoke_switches *s, int op, const shape *x, const shape *y, bool *ok) {
+  if (is_lines(x) && is_lines(y)) return combined(s, op, x, y, ok);
+  const shape difference = sum(*x, scaled(*y, -1.0));
+  *ok                    = *ok && add_zeros(s, &difference);
+  return other;
+}
+
+/* if(condition, x, y) */
+static shape selected(yoke_switches *s, const shape *condition, const shape *x, const shape *y, bool *ok) {
+  const shape zero = constant(0.0), one = constant(1.0);
+  const shape is_true  = compared(s, YOKE_OP_NOT_EQUAL, condition, &zero, ok),
+              is_false = sum(one, scaled(is_true, -1.0));
+  return sum(combined(s, YOKE_OP_MULTIPLY, &is_true, x, ok), combined(s, YOKE_OP_MULTIPLY, &is_false, y, ok));
+}
+
 static shape unary(yoke_switches *s, const yoke_instruction *i, const shape *x, bool *ok) {
+  const shape zero = constant(0.0), opposite = scaled(*x, -1.0);
   if (x->kind == SHAPE_CONSTANT) return constant(yoke_opcode_unary(i->op, i->number, x->b));
   switch (i->op) {
-  case YOKE_OP_NEGATE: return scaled(*x, -1.0);
+  case YOKE_OP_NEGATE: return opposite;
   case YOKE_OP_ABS:
-  case YOKE_OP_SIGN:
-  case YOKE_OP_STEP: *ok = *ok && add_zeros(s, x); return other;
+    if (is_lines(x)) return combined(s, YOKE_OP_MAX, x, &opposite, ok);
+    *ok = *ok && add_zeros(s, x);
+    return other;
+  case YOKE_OP_SIGN: return sum(scaled(compared(s, YOKE_OP_GREATER, x, &zero, ok), 2.0), constant(-1.0));
+  case YOKE_OP_STEP: return compared(s, YOKE_OP_GREATER_EQUAL, x, &zero, ok);
   case YOKE_OP_FLOOR:
   case YOKE_OP_CEIL: *ok = *ok && add_whole(s, x); return other;
   case YOKE_OP_TANH: *ok = *ok && add_edge(s, x); return other;
@@ -118,7 +244,7 @@ static shape binary(yoke_switches *s, int op, const shape *x, const shape *y, bo
   case YOKE_OP_SUBTRACT: return sum(*x, scaled(*y, -1.0));
   case YOKE_OP_MULTIPLY:
     if (x->kind == SHAPE_CONSTANT) return scaled(*y, x->b);
-    return y->kind == SHAPE_CONSTANT ? scaled(*x, y->b) : other;
+    return y->kind == SHAPE_CONSTANT ? scaled(*x, y->b) : combined(s, op, x, y, ok);
   case YOKE_OP_DIVIDE: return y->kind == SHAPE_CONSTANT && y->b != 0.0 ? scaled(*x, 1.0 / y->b) : other;
   case YOKE_OP_MOD: return saw(s, x, y, ok);
   case YOKE_OP_MIN:
@@ -128,11 +254,7 @@ static shape binary(yoke_switches *s, int op, const shape *x, const shape *y, bo
   case YOKE_OP_GREATER:
   case YOKE_OP_GREATER_EQUAL:
   case YOKE_OP_EQUAL:
-  case YOKE_OP_NOT_EQUAL: {
-    const shape difference = sum(*x, scaled(*y, -1.0));
-    *ok                    = *ok && add_zeros(s, &difference);
-    return other;
-  }
+  case YOKE_OP_NOT_EQUAL: return compared(s, op, x, y, ok);
   default: return other;
   }
 }
@@ -150,7 +272,7 @@ static shape follow(yoke_switches *s, const yoke_expression *expression, int var
       stack[depth++] = i->number == variable ? (shape){.kind = SHAPE_LINEAR, .a = 1.0} : other;
     } else if (i->op == YOKE_OP_SELECT) {
       depth -= 2;
-      stack[depth - 1] = other;
+      stack[depth - 1] = selected(s, &stack[depth - 1], &stack[depth], &stack[depth + 1], ok);
     } else if (i->op >= YOKE_OP_ADD) {
       --depth;
       stack[depth - 1] = binary(s, i->op, &stack[depth - 1], &stack[depth], ok);

@@ -3,7 +3,7 @@
  * Integrators stop there, and so does the macro grid of a split model: no polynomial then has to follow what a load does on the
  * other side of the switch. Declared by
  *   - the step functions of expressions (step, sign, abs, min, max, floor, ceil, mod, comparisons) whose argument depends on the
- *     time alone and is linear, a mod of a linear function, or a sine plus a constant;
+ *     time alone and is linear, made of straight lines by such functions, a mod of a linear function, or a sine plus a constant;
  *   - impulses, which are smooth but short: where they leave and reach their final values to 1.5e-8 (9 rise times from the middle
  *     of an edge). The tanh of an expression counts as such an edge.
  * Smooth edges are forgotten when there are more than YOKE_SMOOTH_SWITCHES of them: error control follows a load that is

@@ -85,6 +85,22 @@ static void a_rate_that_jumps_kicks_across_the_split(void **state) {
   for (size_t k = 0; k < COUNT(methods); ++k) expect_kick(CART("max(0, t - 0.5)"), methods[k], false, 2e-3);
 }
 
+/* A ramp, which begins and ends with a kick, written as a minimum of a maximum and as a sum: the former was 14 % off without a word. */
+static void a_ramp_kicks_at_both_ends_however_it_is_written(void **state) {
+  static const char *const quantities[] = {"rod.angle", "rod.omega", "rod.x"};
+  (void)state;
+  for (int split = 0; split < 2; ++split) {
+    const char *sets = "solvers.default.rtol=1e-9";
+    cosim       a    = split ? cosim_done(CART("min(0.05, max(0, t - 0.5))"), sets, 0.0)
+                             : cosim_done_monolithic(CART("min(0.05, max(0, t - 0.5))"), sets, 0.0);
+    cosim       b    = cosim_done_monolithic(CART("max(0, t - 0.5) - max(0, t - 0.55)"), sets, 0.0);
+    for (size_t k = 0; k < COUNT(quantities); ++k)
+      CHECK_NEAR(cosim_value(&a, quantities[k]), cosim_value(&b, quantities[k]), split ? 1e-4 : 1e-8);
+    cosim_close(&a);
+    cosim_close(&b);
+  }
+}
+
 static void a_rate_that_jumps_at_the_start_is_that_behind_it(void **state) {
   (void)state;
   cosim a = cosim_done_monolithic(CART("abs(t)"), NULL, 0.0), b = cosim_done(CART("abs(t)"), NULL, 0.0);
@@ -100,6 +116,7 @@ int main(void) {
       cmocka_unit_test(joints_feel_an_acceleration_that_jumps_from_there_on),
       cmocka_unit_test(a_rate_that_jumps_kicks_what_hangs_on_it),
       cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
+      cmocka_unit_test(a_ramp_kicks_at_both_ends_however_it_is_written),
       cmocka_unit_test(a_rate_that_jumps_at_the_start_is_that_behind_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

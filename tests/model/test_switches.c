@@ -26,6 +26,7 @@ static yoke_switches switches_of(const char *text, bool zeros) {
   assert_int_equal(yoke_expression_compile(text, &symbols, message, sizeof message, &e), YOKE_OK);
   assert_true(zeros ? yoke_switches_add_zeros(&s, e, 0) : yoke_switches_add_expression(&s, e, 0));
   yoke_expression_destroy(&e);
+  yoke_switches_arrange(&s);
   return s;
 }
 
@@ -47,6 +48,21 @@ static void steps_and_kinks_of_time_are_declared(void **state) {
       "if(t < 0.5, x, 2*x)", "x*(t >= 0.5)",  "if(not (0.5 <= t), 1, 0)", "sin(t)*(2*t + 1 > 2)"};
   for (size_t i = 0; i < sizeof at_half / sizeof at_half[0]; ++i)
     expect(at_half[i], -10.0, 2, (const double[]){0.5, (double)INFINITY});
+}
+
+/* Ramps, bumps and stairs are minima of maxima and the like. */
+static void kinks_of_kinks_are_declared(void **state) {
+  static const struct {
+    const char *text;
+    double      at[4];
+  } rows[] = {{"min(0.05, max(0, t - 0.5))", {0.5, 0.55, (double)INFINITY}},
+              {"max(0, 1 - abs(4*t - 4))", {0.75, 1.0, 1.25, (double)INFINITY}},
+              {"abs(abs(t - 1) - 0.5)", {0.5, 1.0, 1.5, (double)INFINITY}},
+              {"if(t < 1, t, 2 - t) > 0.25", {0.25, 1.0, 1.75, (double)INFINITY}},
+              {"step(t - 1)*max(t - 2, 0) - step(t - 2.5)", {1.0, 2.0, 2.5, (double)INFINITY}}};
+  (void)state;
+  expect(rows[0].text, -10.0, 3, rows[0].at);
+  for (size_t i = 1; i < sizeof rows / sizeof rows[0]; ++i) expect(rows[i].text, -10.0, 4, rows[i].at);
 }
 
 static void smooth_functions_and_functions_of_states_declare_nothing(void **state) {
@@ -152,6 +168,7 @@ static void smooth_edges_are_forgotten_when_there_are_too_many(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_and_kinks_of_time_are_declared),
+      cmocka_unit_test(kinks_of_kinks_are_declared),
       cmocka_unit_test(smooth_functions_and_functions_of_states_declare_nothing),
       cmocka_unit_test(periodic_switches_come_again),
       cmocka_unit_test(the_edges_of_a_tanh_are_nine_of_its_widths_away),
