@@ -195,6 +195,22 @@ static void a_bushing_at_its_end_has_no_moment_as_drawn(void **state) {
   }
 }
 
+/* Two bodies whose axes differ. */
+static void fixed_with_an_axis_holds_bodies_as_drawn(void **state) {
+  (void)state;
+  static const char *const bodies = "yoke: 1\nt_end: 0.01\nbodies:\n"
+                                    "  a: {kind: rigid, mass: 1, inertia: [1, 2, 3], keep: true}\n"
+                                    "  b: {kind: rigid, mass: 1, inertia: [1, 2, 3], keep: true,\n"
+                                    "      orientation: {axis: [1, 1, 1], angle: 120 deg}}\n";
+  char                     text[600];
+  cosim                    c;
+  snprintf(text, sizeof text, "%sconnections: {weld: {kind: fixed, between: [a, b], axis: [0, 0, 1]}}\n", bodies);
+  c = cosim_done_monolithic(text, NULL, 0.0);
+  CHECK_NEAR(cosim_value(&c, "b.q1"), 0.5, 1e-15);
+  CHECK_NEAR(cosim_value(&c, "a.q0"), 1.0, 1e-15);
+  cosim_close(&c);
+}
+
 /* ---- shapes ---- */
 
 static void it_hangs_between_its_ends_with_edges_of_their_length(void **state) {
@@ -561,6 +577,7 @@ int main(void) {
       cmocka_unit_test(a_large_load_gives_the_elastica),
       cmocka_unit_test(its_own_weight_stretches_it_exactly),
       cmocka_unit_test(a_clamp_holds_it_as_drawn),
+      cmocka_unit_test(fixed_with_an_axis_holds_bodies_as_drawn),
       cmocka_unit_test(a_bushing_at_its_end_has_no_moment_as_drawn),
       cmocka_unit_test(it_hangs_between_its_ends_with_edges_of_their_length),
       cmocka_unit_test(in_free_fall_it_keeps_its_shape),
