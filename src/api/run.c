@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "io/timeline_file.h"
+#include "master/macro_settings.h"
 #include "model/model_times.h"
 #include <errno.h>
 #include <math.h>
@@ -324,7 +325,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
 }
 
 static bool runs_as_whole(const yoke_run_options *options, const yoke_model *model) {
-  return model->n_parts == 0 || options->monolithic || options->is_static;
+  return model->n_parts == 0 || options->monolithic || options->is_static || yoke_macro_is_lockstep(model);
 }
 
 /* Ranks that will have nothing to do. */

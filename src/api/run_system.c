@@ -2,6 +2,7 @@
 #include "api/run.h"
 
 #include "base/delivery.h"
+#include "master/macro_settings.h"
 #include "master/idle_settings.h"
 #include "master/native_part.h"
 #include "master/plan_bytes.h"
@@ -46,19 +47,21 @@ static yoke_status make_plan(yoke_context *ctx, yoke_comm *comm, const yoke_mode
 
 static yoke_status create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                           const yoke_rest *rest, bool is_dry, yoke_run_system *out) {
-  const yoke_plan_options   plan = {.is_whole = model->n_parts == 0 || options->monolithic,
-                                    .q        = rest != NULL ? rest->whole.q : NULL,
-                                    .v        = rest != NULL ? rest->whole.v : NULL,
-                                    .n_print  = options->n_quantities,
-                                    .print    = options->quantities,
-                                    .is_dry   = is_dry};
-  const yoke_system_options own  = {
-       .exec    = options->exec,
-       .threads = options->threads,
-       .check   = options->check,
-       .log     = {options->trace, options->trace_user},
-       .profile = options->profile,
-       .comm    = is_dry || plan.is_whole ? NULL : yoke_context_comm(ctx),
+  const bool                in_parts = !options->monolithic && yoke_macro_is_lockstep(model);
+  const yoke_plan_options   plan     = {.is_whole = model->n_parts == 0 || options->monolithic || in_parts,
+                                        .in_parts = in_parts,
+                                        .q        = rest != NULL ? rest->whole.q : NULL,
+                                        .v        = rest != NULL ? rest->whole.v : NULL,
+                                        .n_print  = options->n_quantities,
+                                        .print    = options->quantities,
+                                        .is_dry   = is_dry};
+  const yoke_system_options own      = {
+           .exec    = options->exec,
+           .threads = options->threads,
+           .check   = options->check,
+           .log     = {options->trace, options->trace_user},
+           .profile = options->profile,
+           .comm    = is_dry || plan.is_whole ? NULL : yoke_context_comm(ctx),
   };
   *out = (yoke_run_system){0};
   YOKE_TRY(make_plan(ctx, own.comm, model, &plan, &out->plan));

@@ -6,6 +6,7 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/memory.h"
+#include "master/macro_settings.h"
 #include "model/model_ferry.h"
 #include "model/model_times.h"
 #include <math.h>
@@ -103,7 +104,8 @@ void simulation_leave(yoke_simulation *s) {
 /* A model with a split is simulated by all ranks, and they end it together. */
 static void join(yoke_context *ctx, yoke_simulation *s) {
   yoke_comm *comm           = yoke_context_comm(ctx);
-  s->cancel.needs_agreement = comm != NULL && s->model != NULL && s->model->n_parts > 0 && !s->options.monolithic;
+  s->cancel.needs_agreement = comm != NULL && s->model != NULL && s->model->n_parts > 0 && !s->options.monolithic &&
+                              !yoke_macro_is_lockstep(s->model);
   if (s->cancel.needs_agreement) yoke_comm_watch(comm, &s->cancel);
 }
 
@@ -176,7 +178,7 @@ static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model
   if (s->cancel.needs_agreement) YOKE_TRY(begin_together(ctx, s));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
-  if (!s->options.monolithic && !s->options.no_predict) YOKE_TRY(predict(ctx, s));
+  if (!s->options.monolithic && !s->options.no_predict && !yoke_macro_is_lockstep(s->model)) YOKE_TRY(predict(ctx, s));
   YOKE_TRY(start_system(ctx, s));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);

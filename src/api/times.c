@@ -105,12 +105,15 @@ static yoke_status take_parts(yoke_context *ctx, const yoke_run_system *run, con
   return YOKE_OK;
 }
 
-static void take_projection(const yoke_ledger *l, yoke_run_summary *s) {
+/* Inside of subsystems one more thread helps, where it was rehearsed. */
+static void take_projection(const yoke_system *system, yoke_run_summary *s) {
+  const yoke_ledger *l     = yoke_system_ledger(system);
+  const double       saved = s->is_split ? 0.0 : yoke_system_inside(system).saved;
   if (l->projection == NULL) return;
   s->has_projection = true;
   for (int k = 0; k < YOKE_N_PROJECTED; ++k)
-    s->projection[k] = (yoke_projected_time){1 << k, yoke_projection_time(l->projection, k)};
-  s->critical_path = yoke_projection_path(l->projection);
+    s->projection[k] = (yoke_projected_time){1 << k, yoke_projection_time(l->projection, k) - (k > 0 ? saved : 0.0)};
+  s->critical_path = yoke_projection_path(l->projection) - saved;
   s->n_spans       = (int64_t)l->timeline->n;
   s->n_lost        = l->timeline->n_lost;
 }
@@ -124,7 +127,7 @@ yoke_status yoke_times_take(yoke_context *ctx, const yoke_run_system *run, doubl
   s->times.master += s->wall_time - loop - closing;
   s->times.idle += (t.threads - 1) * (s->wall_time - loop); /* nobody helps before and behind */
   give_reason(run->system, yoke_context_comm(ctx), s);
-  take_projection(yoke_system_ledger(run->system), s);
+  take_projection(run->system, s);
   return s->is_split ? take_parts(ctx, run, &t, s) : YOKE_OK;
 }
 

@@ -25,6 +25,9 @@ typedef void (*yoke_lockstep_part)(void *user, int i, int n);
 
 /* n_threads >= 2, the caller counted. eager: all of them help whatever the work, to catch races. Gives. */
 yoke_status yoke_lockstep_create(yoke_context *ctx, int n_threads, bool is_eager, yoke_lockstep **out);
+/* Nobody helps: the caller does two parts after each other, and what a second thread would have saved is added up (use.saved). Waking it and waiting
+ * for it is not known. */
+yoke_status yoke_lockstep_create_rehearsal(yoke_context *ctx, yoke_lockstep **out);
 void        yoke_lockstep_destroy(yoke_lockstep **lockstep);
 
 /* All parts of work that takes `amount` in units of the caller's, at most `most` of them; a lockstep of NULL: one part, the caller's. */
@@ -48,6 +51,7 @@ typedef struct yoke_lockstep_use {
   int64_t n_runs, n_shared; /* judged ones, and those with more than one part */
   int     most;             /* parts of one */
   double  helped;           /* by others than the caller [s] */
+  double  saved;            /* what a second thread would have saved [s], in a rehearsal */
   int     n_defeats;        /* how often the caller alone was faster: the machine was busy */
 } yoke_lockstep_use;
 yoke_lockstep_use yoke_lockstep_used(const yoke_lockstep *lockstep);

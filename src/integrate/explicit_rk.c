@@ -263,6 +263,21 @@ static bool is_never_looked_into(const rk_view *x) {
   return x->state->t_look == (double)INFINITY;
 }
 
+/* Part i of n of the copies of q, q', v, a of other steps. */
+static void copy_plain_part(void *user, int i, int n) {
+  const rk_view        *x    = user;
+  const rk_self        *self = x->self;
+  const yoke_equations *e    = x->integrator->equations;
+  const size_t          q    = (size_t)e->nq * (size_t)i / (size_t)n,
+               q_size        = ((size_t)e->nq * (size_t)(i + 1) / (size_t)n - q) * sizeof(double);
+  const size_t v             = (size_t)e->nv * (size_t)i / (size_t)n,
+               v_size        = ((size_t)e->nv * (size_t)(i + 1) / (size_t)n - v) * sizeof(double);
+  memcpy(explicit_at(x->start, 0) + q, x->q + q, q_size);
+  memcpy(explicit_at(x->start, self->qdot0) + q, x->qdot + q, q_size);
+  memcpy(explicit_at(x->start, self->v0) + v, x->v + v, v_size);
+  memcpy(explicit_at(x->start, self->a0) + v, x->a + v, v_size);
+}
+
 /* Part i of n of the copies of q, v, a of a fused step. */
 static void copy_part(void *user, int i, int n) {
   const rk_view   *x     = user;
@@ -276,10 +291,9 @@ static void copy_part(void *user, int i, int n) {
 /* Keep the values at t beside the head, where the new ones are going to be written: in the state, where dense output finds them, unless
  * nobody ever looks into the step. */
 static void begin_step(rk_view *x) {
-  const rk_self        *self   = x->self;
-  const yoke_equations *e      = x->integrator->equations;
-  const int             s      = self->tableau->s;
-  const size_t          q_size = (size_t)e->nq * sizeof(double), v_size = (size_t)e->nv * sizeof(double);
+  const rk_self        *self = x->self;
+  const yoke_equations *e    = x->integrator->equations;
+  const int             s    = self->tableau->s;
   if (!is_never_looked_into(x)) x->start = explicit_at(x->own, self->start);
   x->kv[s] = x->a;
   x->kq[s] = x->qdot;
@@ -290,10 +304,11 @@ static void begin_step(rk_view *x) {
     x->a    = explicit_at(x->start, self->a0);
     x->qdot = x->v;
   } else {
-    x->q    = memcpy(x->start, x->q, q_size);
-    x->v    = memcpy(explicit_at(x->start, self->v0), x->v, v_size);
-    x->a    = memcpy(explicit_at(x->start, self->a0), x->a, v_size);
-    x->qdot = memcpy(explicit_at(x->start, self->qdot0), x->qdot, q_size);
+    yoke_lockstep_follow(e->helpers, e->nv, copy_plain_part, x);
+    x->q    = explicit_at(x->start, 0);
+    x->v    = explicit_at(x->start, self->v0);
+    x->a    = explicit_at(x->start, self->a0);
+    x->qdot = explicit_at(x->start, self->qdot0);
   }
   x->kv[0] = x->a;
   x->kq[0] = x->qdot;
@@ -335,12 +350,32 @@ static int block_length(int n, int start) {
   return n - start < BLOCK ? n - start : BLOCK;
 }
 
-static void combine(const rk_view *x, const rk_row *row, double h, bool with_start, double *q_out, double *v_out) {
-  const int nq = x->integrator->equations->nq, nv = x->integrator->equations->nv;
-  for (int i = 0; i < nq || i < nv; i += BLOCK) {
-    if (i < nv) combine_range(x, row, h, with_start, false, i, block_length(nv, i), v_out + i);
-    if (i < nq) combine_range(x, row, h, with_start, true, i, block_length(nq, i), q_out + i);
+static int n_blocks(int n) {
+  return (n + BLOCK - 1) / BLOCK;
+}
+
+typedef struct combination {
+  const rk_view *x;
+  const rk_row  *row;
+  double         h;
+  bool           with_start;
+  double        *q_out, *v_out;
+} combination;
+
+/* Part i of n of the blocks. */
+static void combine_part(void *user, int i, int n) {
+  const combination *c  = user;
+  const int          nq = c->x->integrator->equations->nq, nv = c->x->integrator->equations->nv;
+  const int          most = n_blocks(nq > nv ? nq : nv);
+  for (int at = most * i / n * BLOCK; at < most * (i + 1) / n * BLOCK; at += BLOCK) {
+    if (at < nv) combine_range(c->x, c->row, c->h, c->with_start, false, at, block_length(nv, at), c->v_out + at);
+    if (at < nq) combine_range(c->x, c->row, c->h, c->with_start, true, at, block_length(nq, at), c->q_out + at);
   }
+}
+
+static void combine(const rk_view *x, const rk_row *row, double h, bool with_start, double *q_out, double *v_out) {
+  combination c = {x, row, h, with_start, q_out, v_out};
+  yoke_lockstep_follow(x->integrator->equations->helpers, x->integrator->equations->nv, combine_part, &c);
 }
 
 /* Is the stiffness estimated after this step? */
@@ -420,17 +455,38 @@ static double mean_error(const rk_view *x, double sum) {
   return n > 0 ? sqrt(sum / n) : 0;
 }
 
-static double error_sum(const rk_view *x, const rk_row *row, double h) {
-  const rk_self *self   = x->self;
-  double         sum[2] = {0}, error[BLOCK];
+typedef struct error_blocks {
+  const rk_view *x;
+  const rk_row  *row;
+  double         h;
+  double        *sum[2]; /* of each block of v, and of q */
+} error_blocks;
+
+static void sum_error_part(void *user, int i, int n) {
+  const error_blocks *e = user;
+  const rk_view      *x = e->x;
+  double              error[BLOCK];
   for (int is_q = 0; is_q <= 1; ++is_q) {
-    const int     n  = is_q ? explicit_n_q(x->integrator->equations) : x->integrator->equations->nv;
+    const int     count = is_q ? explicit_n_q(x->integrator->equations) : x->integrator->equations->nv;
+    const int     most  = n_blocks(count);
     const double *y0 = is_q ? x->q : x->v, *y1 = is_q ? x->q_new : x->v_new;
-    for (int i = 0; i < n; i += BLOCK) {
-      const int m = block_length(n, i);
-      combine_range(x, row, h, false, is_q, i, m, error);
-      sum[is_q] += explicit_error_sum(m, error, y0 + i, y1 + i, self->atol, self->rtol);
+    for (int k = most * i / n; k < most * (i + 1) / n; ++k) {
+      const int at = k * BLOCK, m = block_length(count, at);
+      combine_range(x, e->row, e->h, false, is_q, at, m, error);
+      e->sum[is_q][k] = explicit_error_sum(m, error, y0 + at, y1 + at, x->self->atol, x->self->rtol);
     }
+  }
+}
+
+/* Blocks are summed in their order, whoever helped. */
+static double error_sum(const rk_view *x, const rk_row *row, double h) {
+  const yoke_equations *eq     = x->integrator->equations;
+  const int             n[2]   = {n_blocks(eq->nv), n_blocks(explicit_n_q(eq))};
+  error_blocks          e      = {.x = x, .row = row, .h = h, .sum = {x->temp, x->temp + n[0]}};
+  double                sum[2] = {0};
+  yoke_lockstep_follow(eq->helpers, eq->nv, sum_error_part, &e);
+  for (int is_q = 0; is_q <= 1; ++is_q) {
+    for (int k = 0; k < n[is_q]; ++k) sum[is_q] += e.sum[is_q][k];
   }
   return sum[1] + sum[0];
 }

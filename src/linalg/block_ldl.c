@@ -32,6 +32,13 @@ struct yoke_block_ldl {
   int       *edge_row; /* [n_edges] node of the rows */
   size_t     n_blocks; /* doubles in blocks */
   size_t     n_values;
+  int        first[4];        /* columns of part 0, of part 1, and between, and their end */
+  size_t     first_block[4];  /* where their blocks begin */
+  size_t     first_target[3]; /* and their updates */
+  size_t     original;        /* in values: diagonal entries before any update */
+  size_t     scratch[2];      /* X of a part */
+  size_t     copy[2];         /* what a part takes from the blocks between */
+  size_t     sums[2];         /* [n_rows] and from right-hand sides */
 };
 
 void yoke_block_ldl_destroy(yoke_block_ldl **ldl) {
@@ -122,6 +129,22 @@ static size_t find_block(const yoke_block_ldl *f, int r, int c) {
   return f->below_at[low];
 }
 
+/* What is behind the blocks, and what parts have beside that. */
+static void lay_out_scratch(yoke_block_ldl *f, size_t tallest) {
+  for (int i = 0; i < 4; ++i) f->first_block[i] = f->first[i] < f->n ? f->diagonal[f->first[i]] : f->n_blocks;
+  f->scratch[0] = f->n_blocks;
+  f->original   = f->scratch[0] + tallest;
+  f->n_values   = f->original + (size_t)f->n_rows;
+  if (f->first[2] == 0) return; /* no parts */
+  const size_t between = f->first_block[3] - f->first_block[2];
+  f->scratch[1]        = f->n_values;
+  f->copy[0]           = f->scratch[1] + tallest;
+  f->copy[1]           = f->copy[0] + between;
+  f->sums[0]           = f->copy[1] + between;
+  f->sums[1]           = f->sums[0] + (size_t)f->n_rows;
+  f->n_values          = f->sums[1] + (size_t)f->n_rows;
+}
+
 /* Offsets of blocks column by column, then the targets of all updates. */
 static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
   const int n = f->n;
@@ -145,11 +168,14 @@ static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
     n_targets += height * (height + 1) / 2;
   }
   f->n_blocks = at;
-  f->n_values = at + tallest + (size_t)f->n_rows;
-  f->target   = yoke_arena_take(&f->arena, n_targets + 1, sizeof *f->target);
+  lay_out_scratch(f, tallest);
+  f->target = yoke_arena_take(&f->arena, n_targets + 1, sizeof *f->target);
   if (f->arena.has_failed) return YOKE_E_MEMORY;
   size_t u = 0;
   for (int k = 0; k < n; ++k) {
+    for (int p = 0; p < 3; ++p) {
+      if (k == f->first[p]) f->first_target[p] = u;
+    }
     for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
       for (int j = f->column[k]; j < i; ++j) f->target[u++] = find_block(f, f->below[i], f->below[j]);
       f->target[u++] = f->diagonal[f->below[i]];
@@ -163,7 +189,21 @@ static yoke_status layout(yoke_block_ldl *f, const int *a, const int *b) {
   return YOKE_OK;
 }
 
-static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *a, const int *b, int **below) {
+/* Part 0, part 1, then what is between, each in the order that was found. */
+static yoke_status sort_parts(yoke_block_ldl *f, yoke_arena *scratch, const int *part) {
+  int *found = yoke_arena_copy(scratch, f->order, (size_t)f->n, sizeof *found), n = 0;
+  if (scratch->has_failed) return YOKE_E_MEMORY;
+  for (int p = 0; p <= YOKE_BLOCK_BETWEEN; ++p) {
+    f->first[p] = n;
+    for (int k = 0; k < f->n; ++k) {
+      if (part[found[k]] == p) f->order[n++] = found[k];
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *part, const int *a, const int *b,
+                         int **below) {
   const int n     = f->n;
   int      *start = NULL, *list = NULL;
   YOKE_TRY(adjacency(scratch, n, f->n_edges, a, b, &start, &list));
@@ -173,6 +213,8 @@ static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *a, c
     const int result = amd_order(n, start, list, f->order, control, info);
     if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) return YOKE_E_MEMORY;
   }
+  f->first[3] = n;
+  if (part != NULL) YOKE_TRY(sort_parts(f, scratch, part));
   for (int k = 0; k < n; ++k) f->place[f->order[k]] = k;
   size_t capacity = 0;
   if (!yoke_grow(below, &capacity, 4 * (size_t)n + (size_t)start[n] + 16, sizeof **below)) return YOKE_E_MEMORY;
@@ -181,7 +223,7 @@ static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *a, c
   return f->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
-static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const int *b) {
+static yoke_status build(yoke_block_ldl *f, const int *size, const int *part, const int *a, const int *b) {
   const size_t n       = (size_t)f->n;
   yoke_arena   scratch = {0};
   int         *below   = NULL;
@@ -192,7 +234,7 @@ static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const
   if (f->arena.has_failed) return YOKE_E_MEMORY;
   for (size_t i = 0; i < n; ++i) f->start[i + 1] = f->start[i] + size[i];
   f->n_rows          = f->start[n];
-  yoke_status status = order(f, &scratch, a, b, &below);
+  yoke_status status = order(f, &scratch, part, a, b, &below);
   free(below);
   yoke_arena_free(&scratch);
   return status == YOKE_OK ? layout(f, a, b) : status;
@@ -200,6 +242,11 @@ static yoke_status build(yoke_block_ldl *f, const int *size, const int *a, const
 
 yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *size, int n_edges, const int *a,
                                   const int *b, yoke_block_ldl **out) {
+  return yoke_block_ldl_create_in_parts(ctx, n_nodes, size, NULL, n_edges, a, b, out);
+}
+
+yoke_status yoke_block_ldl_create_in_parts(yoke_context *ctx, int n_nodes, const int *size, const int *part,
+                                           int n_edges, const int *a, const int *b, yoke_block_ldl **out) {
   *out = NULL;
   for (int i = 0; i < n_nodes; ++i) YOKE_ASSERT(size[i] >= 1 && size[i] <= YOKE_BLOCK_MAX);
   if (n_edges > INT_MAX / 4) return yoke_fail(ctx, YOKE_E_MEMORY, "%d joints that share bodies are too many", n_edges);
@@ -208,7 +255,7 @@ yoke_status yoke_block_ldl_create(yoke_context *ctx, int n_nodes, const int *siz
   f->arena   = yoke_arena_of(ctx);
   f->n       = n_nodes;
   f->n_edges = n_edges;
-  if (build(f, size, a, b) != YOKE_OK) {
+  if (build(f, size, part, a, b) != YOKE_OK) {
     yoke_block_ldl_destroy(&f);
     return yoke_out_of_memory(ctx, "the factors of %d blocks", n_nodes);
   }
@@ -287,8 +334,21 @@ static YOKE_ALWAYS_INLINE void update_block(int m, int nr, int ns, double *restr
   }
 }
 
-static YOKE_ALWAYS_INLINE bool eliminate(const yoke_block_ldl *f, int k, int m, double *values, double *X,
-                                         const double *original, double smallest, const size_t **target) {
+/* Where a column writes: scratch, and blocks from `between` on are found `away` from there. */
+typedef struct ldl_run {
+  double       *X;
+  const size_t *target;
+  size_t        between, away;
+} ldl_run;
+
+static YOKE_ALWAYS_INLINE double *updated(ldl_run *run, double *values) {
+  const size_t at = *run->target++;
+  return values + (at >= run->between ? at + run->away : at);
+}
+
+static YOKE_ALWAYS_INLINE bool eliminate(const yoke_block_ldl *f, int k, int m, double *values, const double *original,
+                                         double smallest, ldl_run *run) {
+  double *X = run->X;
   double *A = values + f->diagonal[k];
   if (!factor_diagonal(m, A, original + f->start[f->order[k]], smallest)) return false;
   double *x = X;
@@ -304,9 +364,9 @@ static YOKE_ALWAYS_INLINE bool eliminate(const yoke_block_ldl *f, int k, int m, 
     for (int j = f->column[k]; j <= i; ++j) {
       const int ns = f->size[f->order[f->below[j]]];
       if (n == m && ns == m) {
-        update_block(m, m, m, values + *(*target)++, L, xs);
+        update_block(m, m, m, updated(run, values), L, xs);
       } else {
-        update_block(m, n, ns, values + *(*target)++, L, xs);
+        update_block(m, n, ns, updated(run, values), L, xs);
       }
       xs += ns * m;
     }
@@ -315,26 +375,36 @@ static YOKE_ALWAYS_INLINE bool eliminate(const yoke_block_ldl *f, int k, int m, 
   return true;
 }
 
-YOKE_SIMD yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, double smallest) {
-  double       *original = values + (f->n_values - (size_t)f->n_rows);
-  double       *X        = values + f->n_blocks;
-  const size_t *target   = f->target;
-  for (int k = 0; k < f->n; ++k) {
+/* Diagonal entries of columns [first, last) before any update. */
+static void keep_original(const yoke_block_ldl *f, int first, int last, double *values) {
+  double *original = values + f->original;
+  for (int k = first; k < last; ++k) {
     const int     m = f->size[f->order[k]];
     const double *A = values + f->diagonal[k];
     for (int i = 0; i < m; ++i) original[f->start[f->order[k]] + i] = A[i * m + i];
   }
-  bool fine = true;
-  for (int k = 0; fine && k < f->n; ++k) {
+}
+
+static YOKE_ALWAYS_INLINE yoke_status factor_columns(const yoke_block_ldl *f, int first, int last, double *values,
+                                                     double smallest, ldl_run run) {
+  const double *original = values + f->original;
+  bool          fine     = true;
+  for (int k = first; fine && k < last; ++k) {
     switch (f->size[f->order[k]]) {
-    case 1: fine = eliminate(f, k, 1, values, X, original, smallest, &target); break;
-    case 2: fine = eliminate(f, k, 2, values, X, original, smallest, &target); break;
-    case 3: fine = eliminate(f, k, 3, values, X, original, smallest, &target); break;
-    case 5: fine = eliminate(f, k, 5, values, X, original, smallest, &target); break;
-    default: fine = eliminate(f, k, f->size[f->order[k]], values, X, original, smallest, &target); break;
+    case 1: fine = eliminate(f, k, 1, values, original, smallest, &run); break;
+    case 2: fine = eliminate(f, k, 2, values, original, smallest, &run); break;
+    case 3: fine = eliminate(f, k, 3, values, original, smallest, &run); break;
+    case 5: fine = eliminate(f, k, 5, values, original, smallest, &run); break;
+    default: fine = eliminate(f, k, f->size[f->order[k]], values, original, smallest, &run); break;
     }
   }
   return fine ? YOKE_OK : YOKE_SINGULAR;
+}
+
+YOKE_SIMD yoke_status yoke_block_ldl_factor(const yoke_block_ldl *f, double *values, double smallest) {
+  const ldl_run run = {.X = values + f->scratch[0], .target = f->target, .between = f->n_blocks};
+  keep_original(f, 0, f->n, values);
+  return factor_columns(f, 0, f->n, values, smallest, run);
 }
 
 /* z [n] -= L [n, m] y [m] */
@@ -353,8 +423,9 @@ static YOKE_ALWAYS_INLINE void subtract_transposed(int n, int m, const double *L
   }
 }
 
-/* L y = b, column k */
-static YOKE_ALWAYS_INLINE void forward(const yoke_block_ldl *f, int k, int m, const double *values, double *x) {
+/* L y = b, column k; what it takes from columns from `between` on, it takes from z. */
+static YOKE_ALWAYS_INLINE void forward(const yoke_block_ldl *f, int k, int m, const double *values, double *x,
+                                       int between, double *z) {
   const double *A = values + f->diagonal[k];
   double       *y = x + f->start[f->order[k]];
   for (int j = 1; j < m; ++j) {
@@ -362,11 +433,12 @@ static YOKE_ALWAYS_INLINE void forward(const yoke_block_ldl *f, int k, int m, co
   }
   for (int i = f->column[k]; i < f->column[k + 1]; ++i) {
     const int     node = f->order[f->below[i]], n = f->size[node];
-    const double *L = values + f->below_at[i];
+    const double *L  = values + f->below_at[i];
+    double       *to = (f->below[i] < between ? x : z) + f->start[node];
     if (n == m) {
-      subtract_product(m, m, L, y, x + f->start[node]);
+      subtract_product(m, m, L, y, to);
     } else {
-      subtract_product(n, m, L, y, x + f->start[node]);
+      subtract_product(n, m, L, y, to);
     }
   }
 }
@@ -390,16 +462,21 @@ static YOKE_ALWAYS_INLINE void backward(const yoke_block_ldl *f, int k, int m, c
   }
 }
 
-YOKE_SIMD void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *values, double *x) {
-  for (int k = 0; k < f->n; ++k) {
+static YOKE_ALWAYS_INLINE void forward_columns(const yoke_block_ldl *f, int first, int last, const double *values,
+                                               double *x, int between, double *z) {
+  for (int k = first; k < last; ++k) {
     switch (f->size[f->order[k]]) {
-    case 2: forward(f, k, 2, values, x); break;
-    case 3: forward(f, k, 3, values, x); break;
-    case 5: forward(f, k, 5, values, x); break;
-    default: forward(f, k, f->size[f->order[k]], values, x); break;
+    case 2: forward(f, k, 2, values, x, between, z); break;
+    case 3: forward(f, k, 3, values, x, between, z); break;
+    case 5: forward(f, k, 5, values, x, between, z); break;
+    default: forward(f, k, f->size[f->order[k]], values, x, between, z); break;
     }
   }
-  for (int k = f->n - 1; k >= 0; --k) {
+}
+
+static YOKE_ALWAYS_INLINE void backward_columns(const yoke_block_ldl *f, int first, int last, const double *values,
+                                                double *x) {
+  for (int k = last - 1; k >= first; --k) {
     switch (f->size[f->order[k]]) {
     case 2: backward(f, k, 2, values, x); break;
     case 3: backward(f, k, 3, values, x); break;
@@ -407,6 +484,65 @@ YOKE_SIMD void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *value
     default: backward(f, k, f->size[f->order[k]], values, x); break;
     }
   }
+}
+
+YOKE_SIMD void yoke_block_ldl_solve(const yoke_block_ldl *f, const double *values, double *x) {
+  forward_columns(f, 0, f->n, values, x, f->n, x);
+  backward_columns(f, 0, f->n, values, x);
+}
+
+/* ---- in parts ---- */
+
+void yoke_block_ldl_clear_part(const yoke_block_ldl *f, double *values, int part) {
+  memset(values + f->first_block[part], 0, (f->first_block[part + 1] - f->first_block[part]) * sizeof *values);
+}
+
+YOKE_SIMD yoke_status yoke_block_ldl_factor_part(const yoke_block_ldl *f, double *values, double smallest, int part) {
+  const ldl_run run = {.X       = values + f->scratch[part],
+                       .target  = f->target + f->first_target[part],
+                       .between = f->first_block[2],
+                       .away    = f->copy[part] - f->first_block[2]};
+  memset(values + f->copy[part], 0, (f->first_block[3] - f->first_block[2]) * sizeof *values);
+  keep_original(f, f->first[part], f->first[part + 1], values);
+  return factor_columns(f, f->first[part], f->first[part + 1], values, smallest, run);
+}
+
+YOKE_SIMD yoke_status yoke_block_ldl_factor_between(const yoke_block_ldl *f, double *values, double smallest) {
+  const ldl_run run = {.X = values + f->scratch[0], .target = f->target + f->first_target[2], .between = f->n_blocks};
+  double       *A   = values + f->first_block[2];
+  const size_t  n   = f->first_block[3] - f->first_block[2];
+  const double *a = values + f->copy[0], *b = values + f->copy[1];
+  keep_original(f, f->first[2], f->n, values);
+  for (size_t i = 0; i < n; ++i) A[i] += a[i] + b[i];
+  return factor_columns(f, f->first[2], f->n, values, smallest, run);
+}
+
+/* Sums of a part for rows between. */
+static void clear_sums(const yoke_block_ldl *f, double *z) {
+  for (int k = f->first[2]; k < f->n; ++k) {
+    const int node = f->order[k];
+    memset(z + f->start[node], 0, (size_t)f->size[node] * sizeof *z);
+  }
+}
+
+YOKE_SIMD void yoke_block_ldl_forward_part(const yoke_block_ldl *f, double *values, double *x, int part) {
+  double *z = values + f->sums[part];
+  clear_sums(f, z);
+  forward_columns(f, f->first[part], f->first[part + 1], values, x, f->first[2], z);
+}
+
+YOKE_SIMD void yoke_block_ldl_solve_between(const yoke_block_ldl *f, double *values, double *x) {
+  for (int k = f->first[2]; k < f->n; ++k) {
+    const int node = f->order[k];
+    for (int i = f->start[node]; i < f->start[node] + f->size[node]; ++i)
+      x[i] += values[f->sums[0] + (size_t)i] + values[f->sums[1] + (size_t)i];
+  }
+  forward_columns(f, f->first[2], f->n, values, x, f->n, x);
+  backward_columns(f, f->first[2], f->n, values, x);
+}
+
+YOKE_SIMD void yoke_block_ldl_backward_part(const yoke_block_ldl *f, const double *values, double *x, int part) {
+  backward_columns(f, f->first[part], f->first[part + 1], values, x);
 }
 
 /* ---- many right-hand sides ---- */

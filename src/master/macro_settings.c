@@ -25,9 +25,17 @@ static const yoke_setting macro_rows[] = {
      .with     = "scheme",
      .of       = "explicit",
      .help     = "short for subsystems.NAME.substeps"},
+    {.key  = "lockstep",
+     .type = YOKE_SETTING_BOOLEAN,
+     .help = "subsystems take the same steps of one solver and meet at every evaluation: no macro steps, exact forces"},
 };
 
 const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING_ROWS(macro_rows)};
+
+bool yoke_macro_is_lockstep(const yoke_model *model) {
+  const yoke_setting_value *given = yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "lockstep");
+  return given != NULL && given->number[0] != 0.0 && model->n_parts > 1;
+}
 
 const yoke_setting *yoke_shared_setting(const char *key) {
   const yoke_setting *row = yoke_setting_find(&yoke_scheme_rows, key);

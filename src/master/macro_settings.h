@@ -21,6 +21,9 @@ typedef struct yoke_macro_settings {
 
 void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out);
 
+/* Do the parts of the model take the steps of one solver together (multibody_parts.c)? Then there are no macro steps. */
+bool yoke_macro_is_lockstep(const yoke_model *model);
+
 /* A setting of the run that may stand below `couplings`, too; NULL: none. */
 const yoke_setting *yoke_shared_setting(const char *key);
 

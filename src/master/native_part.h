@@ -8,8 +8,9 @@
 
 typedef struct yoke_native_part {
   yoke_submodel   submodel;
-  double         *q, *v; /* start that was given; NULL: as the submodel says */
-  yoke_native_def def;   /* borrows the others */
+  double         *q, *v;    /* start that was given; NULL: as the submodel says */
+  bool            in_parts; /* native.h */
+  yoke_native_def def;      /* borrows the others */
 } yoke_native_part;
 
 /* `make` of a plan's part: `definition` is a yoke_native_part. */

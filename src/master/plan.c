@@ -61,6 +61,7 @@ void plan_define_part(yoke_plan *plan, int part) {
                                                    .q            = native->q,
                                                    .v            = native->v,
                                                    .is_whole     = plan->step.is_free,
+                                                   .in_parts     = native->in_parts,
                                                    .no_integrals = !needs_integrals(plan, part),
                                                    .no_response  = !yoke_scheme_asks_response(&plan->scheme, part)};
   plan->parts[part].definition = native;

@@ -147,6 +147,7 @@ typedef struct yoke_plan {
 
 typedef struct yoke_plan_options {
   bool               is_whole; /* the model runs as one subsystem, whatever its split says; also without a split */
+  bool               in_parts; /* with is_whole: its parts are evaluated side by side (lockstep) */
   int                n_print;
   const char *const *print;  /* names that will be asked for: what they need is integrated along */
   bool               is_dry; /* nobody will run it: placeholders stand for foreign subsystems (placeholder.h) */

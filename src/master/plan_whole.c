@@ -116,6 +116,7 @@ yoke_status plan_take_whole(plan_builder *b, const yoke_plan_options *options) {
   plan->n_parts              = 1;
   plan_submodel(b, 0)->model = (yoke_model *)(uintptr_t)yoke_model_retain(b->model); /* never written */
   for (int c = 0; c < b->model->n_connections; ++c) b->connections[c] = (plan_connection){0, c};
+  plan->native[0].in_parts = options->in_parts;
   YOKE_TRY(take_start(b, options->q, options->v));
   YOKE_TRY(take_places(b));
   YOKE_TRY(take_events(b));

@@ -538,8 +538,9 @@ static yoke_status joints_by_node(const yoke_multibody *mb, yoke_context *ctx, y
   return YOKE_OK;
 }
 
+/* part [n_joints]: which come first in the order of S; NULL: none. */
 static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, const int *start,
-                                   const int *list) {
+                                   const int *list, const int *part) {
   size_t n = 0;
   for (int node = 1; node < mb->n_nodes; ++node) {
     const size_t d = (size_t)(start[node + 1] - start[node]);
@@ -569,7 +570,7 @@ static yoke_status build_couplings(yoke_multibody *mb, yoke_context *ctx, yoke_a
   mb->n_couplings     = e;
   mb->n_own_couplings = (int)n - own;
   for (int j = 0; j < mb->n_joints; ++j) size[j] = mb->joints[j].n;
-  YOKE_TRY(yoke_block_ldl_create(ctx, mb->n_joints, size, e, a, b, &mb->ldl));
+  YOKE_TRY(yoke_block_ldl_create_in_parts(ctx, mb->n_joints, size, mb->tree == NULL ? part : NULL, e, a, b, &mb->ldl));
   for (int i = 0; i < e; ++i) {
     mb_coupling *c = &mb->couplings[i];
     int          row_joint;
@@ -619,15 +620,21 @@ static yoke_status find_loops(yoke_multibody *mb, yoke_context *ctx, yoke_arena 
   return YOKE_OK;
 }
 
-static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch) {
-  int *start = NULL, *list = NULL;
+static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, bool in_parts) {
+  int *start = NULL, *list = NULL, *part = NULL;
   YOKE_TRY(build_G(mb, ctx, scratch));
   YOKE_TRY(find_loops(mb, ctx, scratch));
   mb->is_plane = mb_is_plane(mb);
   YOKE_TRY(joints_by_node(mb, ctx, scratch, mb->n_joints + mb->n_guided, &start, &list));
   YOKE_TRY(mb_tree_create(mb, ctx, scratch, start, list));
+  if (in_parts) {
+    part = yoke_arena_take(scratch, (size_t)mb->n_joints + 1, sizeof *part);
+    YOKE_TRY(yoke_arena_check(scratch, ctx, "parts of %d joints", mb->n_joints));
+    YOKE_TRY(mb_parts_create(mb, ctx, scratch, part));
+  }
   YOKE_TRY(joints_by_node(mb, ctx, scratch, mb->n_joints, &start, &list));
-  return build_couplings(mb, ctx, scratch, start, list);
+  YOKE_TRY(build_couplings(mb, ctx, scratch, start, list, mb->parts != NULL ? part : NULL));
+  return mb->parts != NULL ? mb_parts_complete(mb, ctx, part) : YOKE_OK;
 }
 
 /* ---- creation ---- */
@@ -870,7 +877,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   yoke_status status  = guess_poses(mb, ctx, &scratch, &guess);
   if (status == YOKE_OK) status = build_connections(mb, ctx, options, guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
-  if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch);
+  if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch, options->in_parts);
   yoke_arena_free(&scratch);
   if (status == YOKE_OK) status = build_ports(mb, ctx, options);
   if (status == YOKE_OK) status = mb_build_interface(mb, ctx);

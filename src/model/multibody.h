@@ -61,6 +61,8 @@ typedef struct yoke_multibody_options {
   double                   alpha, beta; /* Baumgarte [1/s], used by derivative and by the INDEX1 form */
   const bool
       *left_out; /* [n_connections, YOKE_CONNECTION_MAX_ROWS] rows of joints that are no constraints; NULL: none */
+  bool
+      in_parts; /* evaluated side by side in two halves along the split of the model, where that is possible (multibody_parts.c) */
 } yoke_multibody_options;
 
 typedef struct yoke_multibody yoke_multibody;
@@ -68,6 +70,9 @@ typedef struct yoke_multibody yoke_multibody;
 /* Keeps `model`. `equations` is filled; yoke_equations_destroy releases the multibody. */
 yoke_status yoke_multibody_create(yoke_context *ctx, const yoke_model *model, const yoke_multibody_options *options,
                                   yoke_equations *equations, yoke_multibody **out);
+
+/* Who helps to evaluate its parts; borrowed. False: it has none. */
+bool yoke_multibody_help(yoke_multibody *mb, yoke_lockstep *helpers);
 
 /* Outputs y of port k at (t, q, v, a) (port.h): p, v, accelerations, and the quadratures of its positions (0 without port_integrals). */
 void yoke_multibody_port(const yoke_multibody *mb, void *work, int port, const double *q, const double *v,

@@ -67,8 +67,8 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
   add_elements(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
-  for (int g = 0; lambda != NULL && g < mb->ng; ++g) {
-    if (mb->n_motions > 0 && is_copy(mb, mb->joints[mb->row_joint[g]].connection)) continue;
+  for (int g = 0; lambda != NULL && mb->n_motions > 0 && g < mb->ng; ++g) {
+    if (is_copy(mb, mb->joints[mb->row_joint[g]].connection)) continue;
     *external += lambda[g] * w->motion_rate[g];
   }
 }

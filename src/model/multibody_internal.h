@@ -206,6 +206,23 @@ typedef struct mb_gradient {
 
 typedef struct mb_tree mb_tree;
 
+/* Half of a mechanism (multibody_parts.c). */
+typedef struct mb_part {
+  int  n_nodes, n_early; /* the first n_early are ends of cut joints that are looked at before the parts are */
+  int *node;
+  int  n_joints;
+  int *joint;
+  int  n_couplings; /* in the plane: blocks of S in columns of its joints */
+  int *coupling;
+} mb_part;
+
+typedef struct mb_parts {
+  mb_part        part[2];
+  mb_part        cut;        /* the joints between them, and blocks of S between these */
+  bool           has_forces; /* others than weight: they want all poses */
+  yoke_lockstep *helpers;    /* NULL: one after the other */
+} mb_parts;
+
 /* What every step reads comes first. */
 struct yoke_multibody {
   mb_port          *ports;
@@ -282,6 +299,7 @@ struct yoke_multibody {
   yoke_block_ldl   *ldl;
   size_t           *diagonal_at; /* [n_joints] */
   mb_tree          *tree;        /* NULL: the joints are none (multibody_tree.c) */
+  mb_parts         *parts;       /* NULL: none, the mechanism is one piece */
 };
 
 /* Scratch, carved from the caller's block. */
@@ -478,6 +496,9 @@ double mb_row_value(const mb_joint *joint, int i, double s, double motion);
  * its neighbours. Needs poses. */
 double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual);
 
+/* The same of one joint, where it is larger or not a number. */
+void mb_raise_residual(const yoke_multibody *mb, const mb_work *w, int j, const double *residual, double *largest);
+
 /* Entries [nv] of a gradient [6] for the kept freedoms of a node, moments in body axes. */
 void mb_kept_row(const mb_node *node, const double R[9], const double *grad, double *out);
 
@@ -516,12 +537,62 @@ void mb_tree_solve(const yoke_multibody *mb, const mb_work *w, const double *wre
 
 bool mb_tree_accelerate(const yoke_multibody *mb, const mb_work *w, double t, double *lambda);
 
+/* The same of a tree that is cut at the joint number `cut` of its own, whose child and all that hangs on it are `is_behind` [n_nodes] (part 1). Parts
+ * 0 and 1 may go side by side, MB_CUT, the joint itself, comes behind both: accelerate or factor, in, out. */
+enum { MB_CUT = 2 };
+int         mb_tree_n_joints(const yoke_multibody *mb);
+void        mb_tree_ends(const yoke_multibody *mb, int i, int *child, int *parent);
+yoke_status mb_tree_cut(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int cut, const bool *is_behind);
+bool        mb_tree_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, int part);
+void        mb_tree_gaps_part(const yoke_multibody *mb, const mb_work *w, double t, int part);
+bool        mb_tree_factor_part(const yoke_multibody *mb, const mb_work *w, int part);
+bool        mb_tree_accelerate_part(const yoke_multibody *mb, const mb_work *w, double t, int part);
+void mb_tree_in_part(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b, int part);
+/* visit (NULL: nobody): every node of the part, as soon as its acceleration is known. */
+typedef void mb_node_visit(void *user, int node);
+void mb_tree_out_part(const yoke_multibody *mb, const mb_work *w, const double *wrench, double *lambda, int part,
+                      mb_node_visit *visit, void *user);
+
 /* Mechanisms in the plane (multibody_plane.c): mb->is_plane. With poses: rows as mb_constraints, w->grad where it pleases; factors, false where
  * rows depend on each other; then solves for b in lambda and free accelerations in w->acceleration, which become those under lambda. */
 bool mb_is_plane(const yoke_multibody *mb);
 void mb_plane_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates);
 bool mb_plane_factor(const yoke_multibody *mb, const mb_work *w);
 void mb_plane_solve(const yoke_multibody *mb, const mb_work *w, double *lambda);
+
+/* The same of a part: rows; blocks of S and their factors; the way in of a solve, what is between, and the way out. MB_CUT: the cut joints, whose rows
+ * and blocks come before those of the parts; mb_plane_between_* behind them. */
+void mb_plane_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, const mb_part *part);
+void mb_plane_blocks_part(const yoke_multibody *mb, const mb_work *w, int part);
+bool mb_plane_factor_part(const yoke_multibody *mb, const mb_work *w, int part);
+void mb_plane_in_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part);
+bool mb_plane_between_factor(const yoke_multibody *mb, const mb_work *w);
+void mb_plane_between_solve(const yoke_multibody *mb, const mb_work *w, double *lambda);
+void mb_plane_out_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part);
+
+/* Parts (multibody_parts.c): two of them along the split of the model, where the mechanism can be evaluated so (mb->parts), before its S has an order:
+ * `part` [n_joints] says of which its joints are. *why: what is in the way, NULL: nothing.
+ *   complete   lists of S
+ *   derivative as mb_derivative_held. False: not this way
+ *   look, factor, solve   for projections, as those of trees and in the plane; poses come first */
+yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int *part);
+yoke_status mb_parts_complete(yoke_multibody *mb, yoke_context *ctx, const int *part);
+bool        mb_parts_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                             const double *u, double *qdot, double *a, double *lambda, bool reads_lambda, yoke_status *status);
+bool        mb_parts_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
+void        mb_parts_look_again(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
+double      mb_parts_residual(const yoke_multibody *mb, const mb_work *w, const double *residual);
+bool        mb_parts_factor(const yoke_multibody *mb, const mb_work *w);
+void        mb_parts_solve(const yoke_multibody *mb, const mb_work *w, double *lambda, double *dv);
+
+/* What nodes do by themselves. */
+void        mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i);
+void        mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i);
+void        mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i);
+void        mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a);
+/* Forces of elements, loads and inputs, on top of weights. */
+yoke_status mb_other_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                            const double *u);
 
 /* What row g of G a shall be: -(gamma + 2 alpha g' + beta^2 g). */
 static inline double mb_wanted_acceleration(const yoke_multibody *mb, const mb_work *w, int g) {

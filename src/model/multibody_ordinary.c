@@ -130,26 +130,29 @@ void mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w) {
 
 /* ---- forces ---- */
 
+/* Weight and -omega x J omega. */
+void mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i) {
+  const mb_node *node = &mb->nodes[i];
+  double        *f    = w->wrench + 6 * i;
+  const bool     own  = node->kind != YOKE_BODY_CHAIN && node->flexible == 0; /* others add their own weight */
+  const double   m    = own ? node->mass : 0.0;
+  for (int k = 0; k < 3; ++k) {
+    f[k]     = m * mb->model->gravity[k];
+    f[3 + k] = 0.0;
+  }
+  if (node->kind == YOKE_BODY_RIGID && node->flexible == 0) {
+    const double *omega = v + node->iv + 3;
+    double        Jw[3], M[3];
+    mat3_apply(Jw, node->inertia, omega);
+    vec3_cross(M, Jw, omega);
+    mat3_apply(f + 3, w->pose[i].R, M);
+  }
+}
+
 static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
   memset(w->wrench, 0, 6 * sizeof *w->wrench);
   memset(w->wrench + 6 * mb->n_nodes, 0, 6 * (size_t)mb->n_ghosts * sizeof *w->wrench);
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[i];
-    double        *f    = w->wrench + 6 * i;
-    const bool     own  = node->kind != YOKE_BODY_CHAIN && node->flexible == 0; /* others add their own weight */
-    const double   m    = own ? node->mass : 0.0;
-    for (int k = 0; k < 3; ++k) {
-      f[k]     = m * mb->model->gravity[k];
-      f[3 + k] = 0.0;
-    }
-    if (node->kind == YOKE_BODY_RIGID && node->flexible == 0) { /* -omega x J omega */
-      const double *omega = v + node->iv + 3;
-      double        Jw[3], M[3];
-      mat3_apply(Jw, node->inertia, omega);
-      vec3_cross(M, Jw, omega);
-      mat3_apply(f + 3, w->pose[i].R, M);
-    }
-  }
+  for (int i = 1; i < mb->n_nodes; ++i) mb_node_weight(mb, w, v, i);
 }
 
 static void apply_input(const mb_input *input, const yoke_pose *poses, double u, double *wrench) {
@@ -195,6 +198,11 @@ void mb_driven_move(const mb_driven *driven, const yoke_pose *poses, const doubl
 yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                       const double *u) {
   weight_and_gyroscopic(mb, w, v);
+  return mb_other_forces(mb, w, t, q, v, u);
+}
+
+yoke_status mb_other_forces(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                            const double *u) {
   for (int i = 0; i < mb->n_forces; ++i) yoke_force_element_apply(&mb->forces[i], w->pose, t, w->wrench);
   if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
   for (int i = 0; i < mb->n_loads; ++i) YOKE_TRY(yoke_load_apply(&mb->loads[i], w->pose, w->variables, w->wrench));
@@ -209,15 +217,17 @@ yoke_status mb_forces(const yoke_multibody *mb, const mb_work *w, double t, cons
   return YOKE_OK;
 }
 
+void mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i) {
+  const mb_node *node = &mb->nodes[i];
+  for (int k = 0; k < node->nv && k < 3; ++k) qdot[node->iq + k] = v[node->iv + k];
+  if (node->kind == YOKE_BODY_RIGID) quaternion_rate(qdot + node->iq + 3, q + node->iq + 3, v + node->iv + 3);
+}
+
 void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot) {
   for (int c = 0; c < mb->n_chains; ++c) {
     memcpy(qdot + mb->chains[c].iq, v + mb->chains[c].iv, (size_t)mb->chains[c].n * sizeof *v);
   }
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[i];
-    for (int k = 0; k < node->nv && k < 3; ++k) qdot[node->iq + k] = v[node->iv + k];
-    if (node->kind == YOKE_BODY_RIGID) quaternion_rate(qdot + node->iq + 3, q + node->iq + 3, v + node->iv + 3);
-  }
+  for (int i = 1; i < mb->n_nodes; ++i) mb_node_rates(mb, q, v, qdot, i);
 }
 
 /* ---- constraints ---- */
@@ -397,10 +407,16 @@ static void all_inverse_mass(const yoke_multibody *mb, const mb_work *w) {
 
 /* ---- minimum-norm solves ---- */
 
+/* Several sums that do not wait for each other. */
 static bool all_finite(int n, const double *x) {
-  double sum = 0.0;
-  for (int i = 0; i < n; ++i) sum += fabs(x[i]);
-  return isfinite(sum);
+  double sum[8] = {0.0};
+  int    i      = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int k = 0; k < 8; ++k) sum[k] += fabs(x[i + k]);
+  }
+  for (; i < n; ++i) sum[0] += fabs(x[i]);
+  for (int k = 1; k < 8; ++k) sum[0] += sum[k];
+  return isfinite(sum[0]);
 }
 
 /* Rows scaled to a unit diagonal: scale_i = 1 / sqrt(S_ii). Needs the blocks of S. */
@@ -502,7 +518,7 @@ yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
 /* ---- accelerations ---- */
 
 /* Free acceleration of a node; chain masses already have theirs in a. */
-static void free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
+void mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
   const mb_node *node = &mb->nodes[i];
   const double  *f    = w->wrench + 6 * i;
   double        *y    = w->acceleration + 6 * i;
@@ -514,7 +530,7 @@ static void free_acceleration(const yoke_multibody *mb, const mb_work *w, int i,
 static void free_accelerations(const yoke_multibody *mb, const mb_work *w, double *a) {
   memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
   for (int i = 1; i < mb->n_nodes; ++i) {
-    if (mb->nodes[i].flexible == 0) free_acceleration(mb, w, i, a);
+    if (mb->nodes[i].flexible == 0) mb_free_acceleration(mb, w, i, a);
   }
   if (mb->n_flexibles > 0) mb_flexible_accelerate(mb, w, a);
 }
@@ -560,19 +576,22 @@ void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *
   add_reactions(mb, w, lambda, true);
 }
 
+void mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i) {
+  const mb_node *node = &mb->nodes[i];
+  const double  *y    = w->acceleration + 6 * i;
+  double        *out  = a + node->iv;
+  if (node->kind == YOKE_BODY_RIGID) {
+    vec3_copy(out, y);
+    mat3_apply_transposed(out + 3, w->pose[i].R, y + 3);
+  } else {
+    for (int k = 0; k < node->nv; ++k) out[k] = y[node->freedom[k]];
+  }
+}
+
 void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
   if (mb->n_flexibles > 0) mb_push_write(mb, w, a);
   for (int i = 1; i < mb->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[i];
-    if (node->flexible > 0) continue;
-    const double *y   = w->acceleration + 6 * i;
-    double       *out = a + node->iv;
-    if (node->kind == YOKE_BODY_RIGID) {
-      vec3_copy(out, y);
-      mat3_apply_transposed(out + 3, w->pose[i].R, y + 3);
-    } else {
-      for (int k = 0; k < node->nv; ++k) out[k] = y[node->freedom[k]];
-    }
+    if (mb->nodes[i].flexible == 0) mb_node_write(mb, w, a, i);
   }
 }
 
@@ -695,7 +714,7 @@ static bool accelerate_quickly(const yoke_multibody *mb, const mb_work *w, doubl
   if (mb->tree != NULL) {
     const int *outside, n = mb_tree_outside(mb, &outside);
     if (mb->n_guided > 0) mb_guided_rows(mb, w, u);
-    for (int i = 0; i < n; ++i) free_acceleration(mb, w, outside[i], a);
+    for (int i = 0; i < n; ++i) mb_free_acceleration(mb, w, outside[i], a);
     return mb_tree_accelerate(mb, w, t, lambda);
   }
   mb_plane_rows(mb, w, t, true);
@@ -732,6 +751,16 @@ yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, c
   const bool reads_lambda = lambda != NULL || (qdot != NULL && mb->has_energy && mb->n_motions > 0);
   mb_work_carve(mb, work, &w);
   if (lambda == NULL) lambda = w.lambda;
+  if (mb->parts != NULL) {
+    yoke_status status;
+    if (mb_parts_respond(mb, &w, t, q, v, u, qdot, a, lambda, reads_lambda, &status)) {
+      if (status == YOKE_OK && qdot != NULL && mb->nq > mb->nq_states) {
+        mb_quadratures(mb, &w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
+        if (!all_finite(mb->nq - mb->nq_states, qdot + mb->nq_states)) return YOKE_NON_FINITE;
+      }
+      return status;
+    }
+  }
   quick_poses(mb, &w, q, v);
   mb_ghost_poses(mb, &w, u);
   if (mb->n_loop > 0) {
@@ -763,26 +792,30 @@ void mb_constraint(const void *self, void *work, double t, const double *q, cons
   if (gd != NULL) memcpy(gd, w.rate, (size_t)mb->ng * sizeof *gd);
 }
 
+void mb_raise_residual(const yoke_multibody *mb, const mb_work *w, int j, const double *residual, double *largest) {
+  const mb_joint *joint = &mb->joints[j];
+  double          size  = mb->length;
+  for (int side = 0; side < 2; ++side) {
+    size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
+  }
+  for (int i = 0; i < joint->n; ++i) {
+    const double scale = yoke_row_is_length(&joint->row[i]) ? size : 1.0;
+    const double r     = fabs(residual[joint->g0 + i]) / scale;
+    if (!(r <= *largest)) *largest = r; /* also keeps NaN */
+  }
+}
+
 double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual) {
   double largest = 0.0;
-  for (int j = 0; j < n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    double          size  = mb->length;
-    for (int side = 0; side < 2; ++side) {
-      size = fmax(size, vec3_norm(w->pose[joint->link.node[side]].r) + vec3_norm(joint->link.origin[side]));
-    }
-    for (int i = 0; i < joint->n; ++i) {
-      const double scale = yoke_row_is_length(&joint->row[i]) ? size : 1.0;
-      const double r     = fabs(residual[joint->g0 + i]) / scale;
-      if (!(r <= largest)) largest = r; /* also keeps NaN */
-    }
-  }
+  if (mb->parts != NULL && n_joints == mb->n_joints) return mb_parts_residual(mb, w, residual);
+  for (int j = 0; j < n_joints; ++j) mb_raise_residual(mb, w, j, residual, &largest);
   return largest;
 }
 
 /* Poses and rows at (q, v) for a move, in which guided rows have no part. True: the quick way, which can make it. */
 static bool look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
   const bool by_tree = mb->tree != NULL && mb->n_guided == 0;
+  if (mb->parts != NULL && mb_parts_look(mb, w, t, q, v)) return true;
   mb_poses(mb, w, q, v, false);
   if (mb->is_plane) {
     mb_plane_rows(mb, w, t, v != NULL);
@@ -795,12 +828,17 @@ static bool look(const yoke_multibody *mb, const mb_work *w, double t, const dou
 }
 
 static bool factor_quickly(const yoke_multibody *mb, const mb_work *w) {
+  if (mb->parts != NULL) return mb_parts_factor(mb, w);
   return mb->tree != NULL ? mb_tree_factor(mb, w) : mb_plane_factor(mb, w);
 }
 
 /* w->s and rates at (q, v); factors stay those of the last look, and serve. */
 static void look_again(const yoke_multibody *mb, const mb_work *w, bool quick, double t, const double *q,
                        const double *v) {
+  if (quick && mb->parts != NULL) {
+    mb_parts_look_again(mb, w, t, q, v);
+    return;
+  }
   mb_poses(mb, w, q, v, false);
   if (quick && mb->tree != NULL) {
     mb_tree_gaps(mb, w, t);
@@ -819,12 +857,18 @@ static void begin_move(const yoke_multibody *mb, const mb_work *w, const double 
   for (int g = 0; g < mb->ng; ++g) w->lambda[g] = -residual[g];
 }
 
-static void solve_quickly(const yoke_multibody *mb, const mb_work *w) {
+/* Into dv, too. */
+static void solve_quickly(const yoke_multibody *mb, const mb_work *w, double *dv) {
+  if (mb->parts != NULL) {
+    mb_parts_solve(mb, w, w->lambda, dv);
+    return;
+  }
   if (mb->tree != NULL) {
     mb_tree_solve(mb, w, NULL, w->lambda, NULL);
   } else {
     mb_plane_solve(mb, w, w->lambda);
   }
+  mb_write_nodes(mb, w, dv);
 }
 
 /* The smallest dv in the mass norm with G dv = -residual, after a look, which was quick or not. *is_factored: `move_again` can follow. */
@@ -833,17 +877,17 @@ static yoke_status least_move(const yoke_multibody *mb, const mb_work *w, bool *
   begin_move(mb, w, residual, dv);
   *is_factored = *quick && factor_quickly(mb, w);
   if (*is_factored) {
-    solve_quickly(mb, w);
-  } else {
-    if (*quick) {
-      mb_inertia(mb, w);
-      mb_constraints(mb, w, t, false);
-      *quick = false;
-    }
-    all_inverse_mass(mb, w);
-    YOKE_TRY(solve_S(mb, w, 1, w->lambda, is_factored));
-    mb_add_reactions(mb, w, w->lambda);
+    solve_quickly(mb, w, dv);
+    return YOKE_OK;
   }
+  if (*quick) {
+    mb_inertia(mb, w);
+    mb_constraints(mb, w, t, false);
+    *quick = false;
+  }
+  all_inverse_mass(mb, w);
+  YOKE_TRY(solve_S(mb, w, 1, w->lambda, is_factored));
+  mb_add_reactions(mb, w, w->lambda);
   mb_write_nodes(mb, w, dv);
   return YOKE_OK;
 }
@@ -852,11 +896,11 @@ static yoke_status least_move(const yoke_multibody *mb, const mb_work *w, bool *
 static void move_again(const yoke_multibody *mb, const mb_work *w, bool quick, const double *residual, double *dv) {
   begin_move(mb, w, residual, dv);
   if (quick) {
-    solve_quickly(mb, w);
-  } else {
-    yoke_block_ldl_solve(mb->ldl, w->S, w->lambda);
-    mb_add_reactions(mb, w, w->lambda);
+    solve_quickly(mb, w, dv);
+    return;
   }
+  yoke_block_ldl_solve(mb->ldl, w->S, w->lambda);
+  mb_add_reactions(mb, w, w->lambda);
   mb_write_nodes(mb, w, dv);
 }
 

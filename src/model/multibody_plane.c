@@ -60,17 +60,22 @@ static void other_rows(const mb_work *w, const mb_joint *joint, double t, bool w
   }
 }
 
+static void set_rows(const mb_work *w, const mb_joint *joint, double t, bool with_rates) {
+  double *row = w->plane + ROW * joint->g0;
+  if (is_pin(joint)) {
+    pin_rows(w, joint, with_rates, row);
+  } else {
+    other_rows(w, joint, t, with_rates, row);
+  }
+}
+
 void mb_plane_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
   memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    double         *row   = w->plane + ROW * joint->g0;
-    if (is_pin(joint)) {
-      pin_rows(w, joint, with_rates, row);
-    } else {
-      other_rows(w, joint, t, with_rates, row);
-    }
-  }
+  for (int j = 0; j < mb->n_joints; ++j) set_rows(w, &mb->joints[j], t, with_rates);
+}
+
+void mb_plane_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, const mb_part *part) {
+  for (int i = 0; i < part->n_joints; ++i) set_rows(w, &mb->joints[part->joint[i]], t, with_rates);
 }
 
 /* S [na, nb] += what rows a on side_a and rows b on side_b do to each other by a body that both have there. */
@@ -89,65 +94,113 @@ static YOKE_ALWAYS_INLINE void add_rows(const mb_node *node, int na, const doubl
   }
 }
 
+static YOKE_ALWAYS_INLINE void add_diagonal(const yoke_multibody *mb, const mb_work *w, int j) {
+  const mb_joint *joint = &mb->joints[j];
+  const double   *row   = w->plane + ROW * joint->g0;
+  double         *S     = w->S + mb->diagonal_at[j];
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &mb->nodes[joint->link.node[side]];
+    if (joint->n == 2) {
+      add_rows(node, 2, row, side, 2, row, side, S);
+    } else {
+      add_rows(node, joint->n, row, side, joint->n, row, side, S);
+    }
+  }
+}
+
+static YOKE_ALWAYS_INLINE void add_coupling(const yoke_multibody *mb, const mb_work *w, int i) {
+  const mb_coupling *c = &mb->couplings[i];
+  const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
+  const double      *row_a = w->plane + ROW * a->g0, *row_b = w->plane + ROW * b->g0;
+  const mb_node     *node = &mb->nodes[a->link.node[c->side_a]];
+  if (a->n == 2 && b->n == 2) {
+    add_rows(node, 2, row_a, c->side_a, 2, row_b, c->side_b, w->S + c->at);
+  } else {
+    add_rows(node, a->n, row_a, c->side_a, b->n, row_b, c->side_b, w->S + c->at);
+  }
+}
+
 YOKE_SIMD bool mb_plane_factor(const yoke_multibody *mb, const mb_work *w) {
   memset(w->S, 0, yoke_block_ldl_n_blocks(mb->ldl) * sizeof *w->S);
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    const double   *row   = w->plane + ROW * joint->g0;
-    double         *S     = w->S + mb->diagonal_at[j];
-    for (int side = 0; side < 2; ++side) {
-      const mb_node *node = &mb->nodes[joint->link.node[side]];
-      if (joint->n == 2) {
-        add_rows(node, 2, row, side, 2, row, side, S);
-      } else {
-        add_rows(node, joint->n, row, side, joint->n, row, side, S);
-      }
-    }
-  }
-  for (int i = 0; i < mb->n_couplings; ++i) {
-    const mb_coupling *c = &mb->couplings[i];
-    const mb_joint    *a = &mb->joints[c->a], *b = &mb->joints[c->b];
-    const double      *row_a = w->plane + ROW * a->g0, *row_b = w->plane + ROW * b->g0;
-    const mb_node     *node = &mb->nodes[a->link.node[c->side_a]];
-    if (a->n == 2 && b->n == 2) {
-      add_rows(node, 2, row_a, c->side_a, 2, row_b, c->side_b, w->S + c->at);
-    } else {
-      add_rows(node, a->n, row_a, c->side_a, b->n, row_b, c->side_b, w->S + c->at);
-    }
-  }
+  for (int j = 0; j < mb->n_joints; ++j) add_diagonal(mb, w, j);
+  for (int i = 0; i < mb->n_couplings; ++i) add_coupling(mb, w, i);
   return yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK;
 }
 
+/* What rows still want of free accelerations. */
+static YOKE_ALWAYS_INLINE void subtract_free(const mb_work *w, const mb_joint *joint, double *lambda) {
+  const double *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
+  const double *row = w->plane + ROW * joint->g0;
+  for (int g = joint->g0; g < joint->g0 + joint->n; ++g, row += ROW) {
+    const double here  = row[NX] * a[0] + row[NY] * a[1] + row[T0] * a[5];
+    const double there = -row[NX] * b[0] - row[NY] * b[1] + row[T1] * b[5];
+    lambda[g] -= here + there;
+  }
+}
+
+static YOKE_ALWAYS_INLINE void add_reaction(const yoke_multibody *mb, const mb_work *w, const mb_joint *joint,
+                                            const double *lambda) {
+  const double *row = w->plane + ROW * joint->g0;
+  for (int side = 0; side < 2; ++side) {
+    const mb_node *node = &mb->nodes[joint->link.node[side]];
+    const double   sign = side == 0 ? 1.0 : -1.0, x = sign * node->inverse_mass[0], y = sign * node->inverse_mass[1];
+    double        *a      = w->acceleration + 6 * joint->link.node[side];
+    double         sum[3] = {0.0};
+    for (int i = 0; i < joint->n; ++i) {
+      const double  l = lambda[joint->g0 + i];
+      const double *r = row + ROW * i;
+      sum[0] += x * r[NX] * l;
+      sum[1] += y * r[NY] * l;
+      sum[2] += node->inverse_inertia[8] * r[T0 + side] * l;
+    }
+    a[0] += sum[0];
+    a[1] += sum[1];
+    a[5] += sum[2];
+  }
+}
+
 void mb_plane_solve(const yoke_multibody *mb, const mb_work *w, double *lambda) {
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    const double   *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
-    const double   *row = w->plane + ROW * joint->g0;
-    for (int g = joint->g0; g < joint->g0 + joint->n; ++g, row += ROW) {
-      const double here  = row[NX] * a[0] + row[NY] * a[1] + row[T0] * a[5];
-      const double there = -row[NX] * b[0] - row[NY] * b[1] + row[T1] * b[5];
-      lambda[g] -= here + there;
-    }
-  }
+  for (int j = 0; j < mb->n_joints; ++j) subtract_free(w, &mb->joints[j], lambda);
   yoke_block_ldl_solve(mb->ldl, w->S, lambda);
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const mb_joint *joint = &mb->joints[j];
-    const double   *row   = w->plane + ROW * joint->g0;
-    for (int side = 0; side < 2; ++side) {
-      const mb_node *node = &mb->nodes[joint->link.node[side]];
-      const double   sign = side == 0 ? 1.0 : -1.0, x = sign * node->inverse_mass[0], y = sign * node->inverse_mass[1];
-      double        *a      = w->acceleration + 6 * joint->link.node[side];
-      double         sum[3] = {0.0};
-      for (int i = 0; i < joint->n; ++i) {
-        const double  l = lambda[joint->g0 + i];
-        const double *r = row + ROW * i;
-        sum[0] += x * r[NX] * l;
-        sum[1] += y * r[NY] * l;
-        sum[2] += node->inverse_inertia[8] * r[T0 + side] * l;
-      }
-      a[0] += sum[0];
-      a[1] += sum[1];
-      a[5] += sum[2];
-    }
-  }
+  for (int j = 0; j < mb->n_joints; ++j) add_reaction(mb, w, &mb->joints[j], lambda);
+}
+
+/* ---- in parts ---- */
+
+static const mb_part *part_of(const yoke_multibody *mb, int part) {
+  return part == MB_CUT ? &mb->parts->cut : &mb->parts->part[part];
+}
+
+YOKE_SIMD void mb_plane_blocks_part(const yoke_multibody *mb, const mb_work *w, int part) {
+  const mb_part *p = part_of(mb, part);
+  yoke_block_ldl_clear_part(mb->ldl, w->S, part);
+  for (int i = 0; i < p->n_joints; ++i) add_diagonal(mb, w, p->joint[i]);
+  for (int i = 0; i < p->n_couplings; ++i) add_coupling(mb, w, p->coupling[i]);
+}
+
+bool mb_plane_factor_part(const yoke_multibody *mb, const mb_work *w, int part) {
+  return yoke_block_ldl_factor_part(mb->ldl, w->S, mb_pivot_limit(mb), part) == YOKE_OK;
+}
+
+bool mb_plane_between_factor(const yoke_multibody *mb, const mb_work *w) {
+  return yoke_block_ldl_factor_between(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK;
+}
+
+void mb_plane_in_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part) {
+  const mb_part *p = part_of(mb, part);
+  for (int i = 0; i < p->n_joints; ++i) subtract_free(w, &mb->joints[p->joint[i]], lambda);
+  yoke_block_ldl_forward_part(mb->ldl, w->S, lambda, part);
+}
+
+void mb_plane_between_solve(const yoke_multibody *mb, const mb_work *w, double *lambda) {
+  const mb_part *p = &mb->parts->cut;
+  for (int i = 0; i < p->n_joints; ++i) subtract_free(w, &mb->joints[p->joint[i]], lambda);
+  yoke_block_ldl_solve_between(mb->ldl, w->S, lambda);
+  for (int i = 0; i < p->n_joints; ++i) add_reaction(mb, w, &mb->joints[p->joint[i]], lambda);
+}
+
+void mb_plane_out_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part) {
+  const mb_part *p = part_of(mb, part);
+  yoke_block_ldl_backward_part(mb->ldl, w->S, lambda, part);
+  for (int i = 0; i < p->n_joints; ++i) add_reaction(mb, w, &mb->joints[p->joint[i]], lambda);
 }

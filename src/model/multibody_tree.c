@@ -8,7 +8,13 @@
  * plus one unknown for each direction s that no row has. The child with all that hangs on it is I_A V_c = F + W there, W from the joint; s.W = 0
  * eliminates direction after direction:
  *   U = I_A s,  D = s.U,  I_A -= U U^T / D,  F -= U (s.F) / D,
- * and what is left over is carried by the parent. Off the constraints this is exact too, as the rows are the rows of g''. */
+ * and what is left over is carried by the parent. Off the constraints this is exact too, as the rows are the rows of g''.
+ *
+ * In parts (multibody_parts.c) the tree is cut at one joint. What hangs on it, part 1, and the rest, part 0, go side by side: part 1 as always, part
+ * 0 as if nothing hung on the joint's parent, whose acceleration then is a_free + C W under a wrench W there. On the way out C follows from the root
+ * to the parent, by the same steps as accelerations:
+ *   C -> (1 - s U^T/D) C (1 - U s^T/D) + s s^T/D,
+ * and W is what part 1 does to its parent, W = F - I (a_free + C W). */
 #include "model/multibody_internal.h"
 
 #include "base/simd.h"
@@ -39,6 +45,11 @@ struct mb_tree {
   int        *root;      /* [n_roots] bodies of trees that no joint ties to the ground */
   int        *root_load; /* [n_roots] */
   int        *outside;   /* [n_outside] nodes without joints */
+  /* in parts: joints of part 1 come first, then those of part 0 from first_joint on, the cut one last */
+  bool        is_cut;
+  int         first_joint;
+  int         n_path;
+  int        *path; /* [n_path] joints from the root to the parent of the cut one */
 };
 
 /* Symmetric parts are stored by rows of the upper triangle: 00 01 02 11 12 22. */
@@ -70,35 +81,48 @@ typedef struct tree_root {
   double L[36]; /* unit lower triangle, inverse pivots on the diagonal */
 } tree_root;
 
+/* The parent of the cut joint, without what hangs on that. */
+typedef struct tree_tip {
+  tree_inertia C;     /* (alpha, x) = [M H; H^T J] (moment, force): the other way round, as `shift` wants it */
+  double       a[6];  /* a_free */
+  double       L[36]; /* 1 + I C, factored */
+  int          pivot[6];
+  double       W[6];
+} tree_tip;
+
 /* Scratch of a tree. */
 typedef struct tree_work {
   tree_link *link; /* [n_joints] */
   tree_free *free; /* [n_free] */
   tree_load *load; /* [n_loads] */
   tree_root *root; /* [n_roots] */
+  tree_tip  *tip;
 } tree_work;
 
 /* Where its parts begin, and its end, in doubles. */
-static void layout(const mb_tree *tree, size_t at[5]) {
-  const size_t size[4] = {(size_t)tree->n_joints * sizeof(tree_link), (size_t)tree->n_free * sizeof(tree_free),
-                          (size_t)tree->n_loads * sizeof(tree_load), (size_t)tree->n_roots * sizeof(tree_root)};
-  at[0]                = 0;
-  for (int i = 0; i < 4; ++i) at[i + 1] = at[i] + (size[i] + 63) / 64 * 8;
+enum { N_PIECES = 5 };
+static void layout(const mb_tree *tree, size_t at[N_PIECES + 1]) {
+  const size_t size[N_PIECES] = {(size_t)tree->n_joints * sizeof(tree_link), (size_t)tree->n_free * sizeof(tree_free),
+                                 (size_t)tree->n_loads * sizeof(tree_load), (size_t)tree->n_roots * sizeof(tree_root),
+                                 tree->is_cut ? sizeof(tree_tip) : 0};
+  at[0]                       = 0;
+  for (int i = 0; i < N_PIECES; ++i) at[i + 1] = at[i] + (size[i] + 63) / 64 * 8;
 }
 
 static tree_work view(const mb_tree *tree, double *base) {
-  size_t at[5];
+  size_t at[N_PIECES + 1];
   layout(tree, at);
   return (tree_work){.link = (tree_link *)base,
                      .free = (tree_free *)(base + at[1]),
                      .load = (tree_load *)(base + at[2]),
-                     .root = (tree_root *)(base + at[3])};
+                     .root = (tree_root *)(base + at[3]),
+                     .tip  = (tree_tip *)(base + at[4])};
 }
 
 size_t mb_tree_scratch(const yoke_multibody *mb) {
-  size_t at[5] = {0};
+  size_t at[N_PIECES + 1] = {0};
   if (mb->tree != NULL) layout(mb->tree, at);
-  return at[4];
+  return at[N_PIECES];
 }
 
 /* ---- structure ---- */
@@ -172,15 +196,23 @@ static void grow(const yoke_multibody *mb, const int *start, const int *list, in
   }
 }
 
-/* Places for loads, handed on as soon as they are free. `place` [n_nodes] and `spare` [n_joints] are scratch. */
+/* Places for loads, handed on as soon as they are free, in each part by itself. `place` [n_nodes], 0 everywhere, and `spare` [n_joints] are
+ * scratch. */
 static void share_loads(mb_tree *tree, int *place, int *spare) {
-  int n_spare = 0;
+  int n_spare   = 0;
+  tree->n_loads = 0;
   for (int i = 0; i < tree->n_joints; ++i) {
     tree_joint *joint = &tree->joints[i];
-    joint->from       = place[joint->child] - 1;
-    joint->to         = -1;
+    if (tree->is_cut && i == tree->first_joint) n_spare = 0;
+    joint->from = place[joint->child] - 1;
+    joint->to   = -1;
     if (joint->from >= 0) spare[n_spare++] = joint->from;
     if (joint->parent == 0) continue;
+    if (tree->is_cut && i == tree->n_joints - 1) { /* apart from what hangs on the parent in part 0 */
+      joint->is_first = true;
+      joint->to       = tree->n_loads++;
+      continue;
+    }
     joint->is_first = place[joint->parent] == 0;
     if (joint->is_first) place[joint->parent] = 1 + (n_spare > 0 ? spare[--n_spare] : tree->n_loads++);
     joint->to = place[joint->parent] - 1;
@@ -225,6 +257,62 @@ yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *sc
   }
   share_loads(tree, place, spare);
   mb->tree = tree;
+  return YOKE_OK;
+}
+
+/* ---- the cut ---- */
+
+int mb_tree_n_joints(const yoke_multibody *mb) {
+  return mb->tree->n_joints;
+}
+
+void mb_tree_ends(const yoke_multibody *mb, int i, int *child, int *parent) {
+  *child  = mb->tree->joints[i].child;
+  *parent = mb->tree->joints[i].parent;
+}
+
+/* Joints of part 1 first, the cut one last, else in the order that was found. */
+static void sort_joints(mb_tree *tree, int cut, const bool *is_behind, const tree_joint *found) {
+  int n = 0;
+  for (int part = 1; part >= 0; --part) {
+    for (int i = 0; i < tree->n_joints; ++i) {
+      if (i != cut && is_behind[found[i].child] == (part == 1)) tree->joints[n++] = found[i];
+    }
+    if (part == 1) tree->first_joint = n;
+  }
+  tree->joints[n] = found[cut];
+  tree->n_free    = 0;
+  for (int i = 0; i < tree->n_joints; ++i) {
+    tree->joints[i].free_at = tree->n_free;
+    tree->n_free += tree->joints[i].n_free;
+  }
+}
+
+/* Joints on the way from the root to the parent of the cut one. `above` [n_nodes] is scratch. */
+static void find_path(mb_tree *tree, int *above) {
+  const int last = tree->n_joints - 1;
+  int       n    = 0;
+  for (int i = tree->first_joint; i < last; ++i) above[tree->joints[i].child] = 1 + i;
+  for (int node = tree->joints[last].parent; above[node] > 0; node = tree->joints[above[node] - 1].parent) ++n;
+  tree->n_path = n;
+  for (int node = tree->joints[last].parent; above[node] > 0; node = tree->joints[above[node] - 1].parent)
+    tree->path[--n] = above[node] - 1;
+}
+
+yoke_status mb_tree_cut(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int cut, const bool *is_behind) {
+  mb_tree     *tree   = mb->tree;
+  const size_t joints = (size_t)tree->n_joints, nodes = (size_t)mb->n_nodes;
+  tree_joint  *found = yoke_arena_copy(scratch, tree->joints, joints, sizeof *found);
+  int         *place = yoke_arena_take(scratch, nodes, sizeof *place);
+  int         *spare = yoke_arena_take(scratch, joints, sizeof *spare);
+  int         *above = yoke_arena_take(scratch, nodes, sizeof *above);
+  tree->path         = yoke_arena_take(&mb->arena, joints, sizeof *tree->path);
+  if (scratch->has_failed || mb->arena.has_failed)
+    return yoke_out_of_memory(ctx, "the tree of %d joints", mb->n_joints);
+  tree->is_cut = true;
+  sort_joints(tree, cut, is_behind, found);
+  share_loads(tree, place, spare);
+  find_path(tree, above);
   return YOKE_OK;
 }
 
@@ -368,11 +456,30 @@ static YOKE_ALWAYS_INLINE bool set_rows(const mb_work *w, const tree_work *x, co
   return complete_basis(joint->n_turns, turn, link->turn_dual, free->s, stride) && is_regular;
 }
 
-YOKE_SIMD bool mb_tree_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
+/* Joints of a part of the tree in their order: 0, 1, and the cut one. A tree that is not cut is part 0. */
+enum { CUT = 2 };
+typedef struct tree_range {
+  int begin, end;
+} tree_range;
+
+static int n_ranges(const mb_tree *tree) {
+  return tree->is_cut ? 3 : 1;
+}
+
+static tree_range range_of(const mb_tree *tree, int part) {
+  if (!tree->is_cut) return (tree_range){0, tree->n_joints};
+  switch (part) {
+  case 0: return (tree_range){tree->first_joint, tree->n_joints - 1};
+  case 1: return (tree_range){0, tree->first_joint};
+  default: return (tree_range){tree->n_joints - 1, tree->n_joints};
+  }
+}
+
+static YOKE_ALWAYS_INLINE bool set_all_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates,
+                                            tree_range range) {
   const tree_work x          = view(mb->tree, w->tree);
   bool            is_regular = true;
-  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
-  for (int j = 0; j < mb->tree->n_joints; ++j) {
+  for (int j = range.begin; j < range.end; ++j) {
     const tree_joint *joint = &mb->tree->joints[j];
     is_regular &=
         with_rates ? set_rows(w, &x, joint, t, GAPS | RATES, &x.link[j]) : set_rows(w, &x, joint, t, GAPS, &x.link[j]);
@@ -380,10 +487,19 @@ YOKE_SIMD bool mb_tree_rows(const yoke_multibody *mb, const mb_work *w, double t
   return is_regular;
 }
 
-YOKE_SIMD void mb_tree_gaps(const yoke_multibody *mb, const mb_work *w, double t) {
+YOKE_SIMD bool mb_tree_rows(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates) {
+  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
+  return set_all_rows(mb, w, t, with_rates, (tree_range){0, mb->tree->n_joints});
+}
+
+YOKE_SIMD bool mb_tree_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, int part) {
+  return set_all_rows(mb, w, t, with_rates, range_of(mb->tree, part));
+}
+
+static YOKE_ALWAYS_INLINE void set_all_gaps(const yoke_multibody *mb, const mb_work *w, double t, tree_range range) {
   double    unused[3][3];
   tree_link link;
-  for (int j = 0; j < mb->tree->n_joints; ++j) {
+  for (int j = range.begin; j < range.end; ++j) {
     const tree_joint *joint = &mb->tree->joints[j];
     if (joint->is_bare) {
       bare_rows(w, joint, GAPS | RATES, &link, unused);
@@ -391,6 +507,14 @@ YOKE_SIMD void mb_tree_gaps(const yoke_multibody *mb, const mb_work *w, double t
       mb_joint_rows(w, joint->joint, t, true);
     }
   }
+}
+
+YOKE_SIMD void mb_tree_gaps(const yoke_multibody *mb, const mb_work *w, double t) {
+  set_all_gaps(mb, w, t, (tree_range){0, mb->tree->n_joints});
+}
+
+YOKE_SIMD void mb_tree_gaps_part(const yoke_multibody *mb, const mb_work *w, double t, int part) {
+  set_all_gaps(mb, w, t, range_of(mb->tree, part));
 }
 
 /* ---- factors ---- */
@@ -555,21 +679,95 @@ static YOKE_ALWAYS_INLINE bool factor_joint(const yoke_multibody *mb, const mb_w
 static bool factor_roots(const yoke_multibody *mb, const mb_work *w, const tree_work *x) {
   bool is_sound = true;
   for (int i = 0; i < mb->tree->n_roots; ++i) {
-    const int    node = mb->tree->root[i];
-    tree_inertia I    = x->load[mb->tree->root_load[i]].inertia;
+    const int    node = mb->tree->root[i], load = mb->tree->root_load[i];
+    tree_inertia I = {.M = {0.0}};
+    if (load >= 0) I = x->load[load].inertia;
     add_own(&mb->nodes[node], &w->pose[node], &I);
     is_sound &= factor_root(&I, x->root[i].L);
   }
   return is_sound;
 }
 
-YOKE_SIMD bool mb_tree_factor(const yoke_multibody *mb, const mb_work *w) {
-  bool            is_sound = true;
-  const tree_work x        = view(mb->tree, w->tree);
-  for (int j = 0; j < mb->tree->n_joints; ++j) {
-    is_sound &= factor_joint(mb, w, &x, &mb->tree->joints[j], &x.link[j]);
+/* One direction of a joint: C -> (1 - s U^T/D) C (1 - U s^T/D) + s s^T/D = C - s z^T - z s^T with z = C U/D - s (U.C U/D + 1)/(2 D). */
+static YOKE_ALWAYS_INLINE void release(bool turns, const tree_free *free, tree_inertia *C) {
+  const double  V[6] = {free->U[3], free->U[4], free->U[5], free->U[0], free->U[1], free->U[2]};
+  const double *s    = free->s;
+  double        z[6];
+  apply_inertia(C, V, z);
+  const double half = 0.5 * free->inverse * (1.0 + free->inverse * (vec3_dot(V, z) + vec3_dot(V + 3, z + 3)));
+  for (int i = 0; i < 6; ++i) z[i] *= free->inverse;
+  double *own = turns ? z : z + 3, *S = turns ? C->M : C->J;
+  vec3_add(own, -half, s);
+  for (int i = 0, k = 0; i < 3; ++i) {
+    for (int j = i; j < 3; ++j, ++k) S[k] -= s[i] * own[j] + own[i] * s[j];
   }
-  return factor_roots(mb, w, &x) && is_sound;
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) C->H[3 * i + k] -= turns ? s[i] * z[3 + k] : z[i] * s[k];
+  }
+}
+
+/* C of a free root: the inverse of its inertia. */
+static void root_compliance(const double L[36], tree_inertia *C) {
+  static const int symmetric[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
+  for (int k = 0; k < 6; ++k) {
+    double x[6] = {0.0};
+    x[k]        = 1.0;
+    solve_root(L, x);
+    for (int i = 0; i < 3; ++i) {
+      if (k >= 3) C->M[symmetric[3 * i + k - 3]] = x[3 + i];
+      if (k < 3) C->H[3 * i + k] = x[3 + i];
+      if (k < 3) C->J[symmetric[3 * i + k]] = x[i];
+    }
+  }
+}
+
+/* L U of 1 + I C with rows exchanged, I of part 1 at the parent of the cut joint. False: it is singular. */
+static bool factor_tip(const mb_tree *tree, const tree_work *x) {
+  const tree_inertia *I   = &x->load[tree->joints[tree->n_joints - 1].to].inertia;
+  tree_tip           *tip = x->tip;
+  double             *L   = tip->L;
+  for (int k = 0; k < 6; ++k) {
+    double unit[6]    = {0.0}, c[6], y[6];
+    unit[(k + 3) % 6] = 1.0;
+    apply_inertia(&tip->C, unit, y);
+    for (int i = 0; i < 6; ++i) c[i] = y[(i + 3) % 6];
+    apply_inertia(I, c, y);
+    for (int i = 0; i < 6; ++i) L[6 * i + k] = y[i] + (i == k);
+  }
+  for (int k = 0; k < 6; ++k) {
+    int best = k;
+    for (int i = k + 1; i < 6; ++i) {
+      if (fabs(L[6 * i + k]) > fabs(L[6 * best + k])) best = i;
+    }
+    tip->pivot[k] = best;
+    for (int j = 0; j < 6; ++j) {
+      const double swap = L[6 * k + j];
+      L[6 * k + j]      = L[6 * best + j];
+      L[6 * best + j]   = swap;
+    }
+    if (!(fabs(L[7 * k]) > 0.0)) return false;
+    for (int i = k + 1; i < 6; ++i) {
+      L[6 * i + k] /= L[7 * k];
+      for (int j = k + 1; j < 6; ++j) L[6 * i + j] -= L[6 * i + k] * L[6 * k + j];
+    }
+  }
+  return true;
+}
+
+static void solve_tip(const tree_tip *tip, double W[6]) {
+  const double *L = tip->L;
+  for (int k = 0; k < 6; ++k) {
+    const double swap = W[k];
+    W[k]              = W[tip->pivot[k]];
+    W[tip->pivot[k]]  = swap;
+  }
+  for (int i = 1; i < 6; ++i) {
+    for (int k = 0; k < i; ++k) W[i] -= L[6 * i + k] * W[k];
+  }
+  for (int i = 5; i >= 0; --i) {
+    for (int k = i + 1; k < 6; ++k) W[i] -= L[6 * i + k] * W[k];
+    W[i] /= L[7 * i];
+  }
 }
 
 /* ---- solves ---- */
@@ -624,42 +822,143 @@ static YOKE_ALWAYS_INLINE void go_in(const tree_work *x, const tree_joint *joint
   pass_force(x, joint, link, F);
 }
 
-/* Motions from the roots to the leaves. */
-static YOKE_ALWAYS_INLINE void go_out(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
-                                      const double *wrench) {
-  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
-  for (int i = 0; i < mb->tree->n_roots; ++i) {
-    const int node = mb->tree->root[i];
-    double   *a    = w->acceleration + 6 * node;
-    set_force(x, mb->tree->root_load[i], node, wrench, a);
-    solve_root(x->root[i].L, a);
+/* Motion of a child under that of its parent. */
+static YOKE_ALWAYS_INLINE void move_child(const tree_work *x, const tree_joint *joint, const tree_link *link,
+                                          const double *from, double *to) {
+  double z[6];
+  for (int i = 0; i < 6; ++i) z[i] = from[i] + link->known[i];
+  vec3_add_cross(z, 1.0, from + 3, link->arm[1]);
+  for (int k = joint->n_free - 1; k >= 0; --k) {
+    const tree_free *free = &x->free[joint->free_at + k];
+    vec3_add(k < 3 - joint->n_points ? z : z + 3, free->e - dot6(free->U, z) * free->inverse, free->s);
   }
-  for (int j = mb->tree->n_joints - 1; j >= 0; --j) {
+  vec3_add_cross(z, 1.0, link->arm[0], z + 3);
+  memcpy(to, z, sizeof z);
+}
+
+static YOKE_ALWAYS_INLINE void move_root(const yoke_multibody *mb, const tree_work *x, int i, const double *wrench,
+                                         double *a) {
+  set_force(x, mb->tree->root_load[i], mb->tree->root[i], wrench, a);
+  solve_root(x->root[i].L, a);
+}
+
+/* Motions from the roots to the leaves. */
+static YOKE_ALWAYS_INLINE void go_out(const yoke_multibody *mb, const mb_work *w, const tree_work *x, tree_range range,
+                                      mb_node_visit *visit, void *user) {
+  for (int j = range.end - 1; j >= range.begin; --j) {
     const tree_joint *joint = &mb->tree->joints[j];
-    const tree_link  *link  = &x->link[j];
-    const double     *from  = w->acceleration + 6 * joint->parent;
-    double           *to    = w->acceleration + 6 * joint->child, z[6];
-    for (int i = 0; i < 6; ++i) z[i] = from[i] + link->known[i];
-    vec3_add_cross(z, 1.0, from + 3, link->arm[1]);
-    for (int k = joint->n_free - 1; k >= 0; --k) {
-      const tree_free *free = &x->free[joint->free_at + k];
-      vec3_add(k < 3 - joint->n_points ? z : z + 3, free->e - dot6(free->U, z) * free->inverse, free->s);
+    move_child(x, joint, &x->link[j], w->acceleration + 6 * joint->parent, w->acceleration + 6 * joint->child);
+    if (visit != NULL) visit(user, joint->child); /* meanwhile its own children can go on */
+  }
+}
+
+/* Nodes that are no child of a joint, and that of the cut one. */
+static void visit_others(const mb_tree *tree, int part, mb_node_visit *visit, void *user) {
+  for (int i = 0; part == 0 && i < tree->n_roots; ++i) visit(user, tree->root[i]);
+  for (int i = 0; part == 0 && i < tree->n_outside; ++i) visit(user, tree->outside[i]);
+  if (part == 1) visit(user, tree->joints[tree->n_joints - 1].child);
+}
+
+static YOKE_ALWAYS_INLINE void move_roots(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                          const double *wrench) {
+  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
+  for (int i = 0; i < mb->tree->n_roots; ++i) move_root(mb, x, i, wrench, w->acceleration + 6 * mb->tree->root[i]);
+}
+
+/* ---- the cut ---- */
+
+/* Where the way to the parent of the cut joint begins: the ground or a free root. */
+static int start_of(const mb_tree *tree) {
+  return tree->n_path > 0 ? tree->joints[tree->path[0]].parent : tree->joints[tree->n_joints - 1].parent;
+}
+
+/* C and a_free of the parent of the cut joint, one of them or both side by side. For a_free behind the way in of part 0. */
+static YOKE_ALWAYS_INLINE void reach_tip(const yoke_multibody *mb, const tree_work *x, const double *wrench,
+                                         bool with_C, bool with_a) {
+  const mb_tree *tree = mb->tree;
+  tree_inertia   C    = {.M = {0.0}};
+  double         a[6] = {0.0}, r[3] = {0.0}; /* r: from where C is to the centre of mass */
+  for (int i = 0; i < tree->n_roots; ++i) {
+    if (tree->root[i] != start_of(tree)) continue;
+    if (with_C) root_compliance(x->root[i].L, &C);
+    if (with_a) move_root(mb, x, i, wrench, a);
+  }
+  for (int i = 0; i < tree->n_path; ++i) {
+    const tree_joint *joint = &tree->joints[tree->path[i]];
+    const tree_link  *link  = &x->link[tree->path[i]];
+    if (with_a) move_child(x, joint, link, a, a);
+    if (!with_C) continue;
+    vec3_add(r, 1.0, link->arm[1]);
+    shift(&C, r);
+    for (int k = joint->n_free - 1; k >= 0; --k) release(k >= 3 - joint->n_points, &x->free[joint->free_at + k], &C);
+    scaled(r, -1.0, link->arm[0]);
+  }
+  if (with_a) memcpy(x->tip->a, a, sizeof a);
+  if (!with_C) return;
+  shift(&C, r);
+  x->tip->C = C;
+}
+
+/* W of part 1, and with it the child of the cut joint. Behind the ways in, that of the cut joint too. */
+static void meet(const yoke_multibody *mb, const mb_work *w, const tree_work *x) {
+  const int         last  = mb->tree->n_joints - 1;
+  const tree_joint *joint = &mb->tree->joints[last];
+  const tree_load  *load  = &x->load[joint->to];
+  tree_tip         *tip   = x->tip;
+  double            y[6], a[6];
+  apply_inertia(&load->inertia, tip->a, y);
+  for (int i = 0; i < 6; ++i) tip->W[i] = load->force[i] - y[i];
+  solve_tip(tip, tip->W);
+  apply_inertia(&tip->C, (const double[]){tip->W[3], tip->W[4], tip->W[5], tip->W[0], tip->W[1], tip->W[2]}, y);
+  for (int i = 0; i < 6; ++i) a[i] = tip->a[i] + y[(i + 3) % 6];
+  move_child(x, joint, &x->link[last], a, w->acceleration + 6 * joint->child);
+}
+
+/* W on its way to the root: what it adds to e. A root gets it as a wrench of its own: *at_root [6]. */
+static YOKE_ALWAYS_INLINE void bring_W(const yoke_multibody *mb, const tree_work *x, double at_root[6]) {
+  double *F = at_root;
+  memcpy(F, x->tip->W, 6 * sizeof *F);
+  for (int i = mb->tree->n_path - 1; i >= 0; --i) {
+    const tree_joint *joint = &mb->tree->joints[mb->tree->path[i]];
+    const tree_link  *link  = &x->link[mb->tree->path[i]];
+    tree_free        *free  = &x->free[joint->free_at];
+    vec3_add_cross(F + 3, -1.0, link->arm[0], F);
+    for (int k = 0; k < joint->n_free; ++k, ++free) {
+      const double e = vec3_dot(free->s, k < 3 - joint->n_points ? F : F + 3) * free->inverse;
+      free->e += e;
+      for (int r = 0; r < 6; ++r) F[r] -= free->U[r] * e;
     }
-    vec3_add_cross(z, 1.0, link->arm[0], z + 3);
-    memcpy(to, z, sizeof z);
+    vec3_add_cross(F + 3, 1.0, link->arm[1], F);
+  }
+}
+
+/* Motions of part 0 under W, roots first. */
+static YOKE_ALWAYS_INLINE void move_roots_under_W(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                                  const double *wrench) {
+  const mb_tree *tree  = mb->tree;
+  const int      start = start_of(tree);
+  double         F[6];
+  bring_W(mb, x, F);
+  move_roots(mb, w, x, wrench);
+  for (int i = 0; i < tree->n_roots; ++i) {
+    if (tree->root[i] != start) continue;
+    solve_root(x->root[i].L, F);
+    for (int k = 0; k < 6; ++k) w->acceleration[6 * start + k] += F[k];
   }
 }
 
 /* Multipliers: what every joint must do to move its child, and all that hangs on it, like this. */
 static YOKE_ALWAYS_INLINE void set_multipliers(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
-                                               const double *wrench, double *lambda) {
-  for (int j = 0; j < mb->tree->n_joints; ++j) {
+                                               const double *wrench, double *lambda, tree_range range) {
+  const int tip = mb->tree->is_cut ? mb->tree->joints[mb->tree->n_joints - 1].parent : 0;
+  for (int j = range.begin; j < range.end; ++j) {
     const tree_joint *joint = &mb->tree->joints[j];
     const tree_link  *link  = &x->link[j];
     const mb_node    *node  = &mb->nodes[joint->child];
     const double     *a = w->acceleration + 6 * joint->child, *R = w->pose[joint->child].R;
     double           *y = lambda + joint->joint->g0, W[6], alpha[3], Ja[3], M[3];
     set_force(x, joint->from, joint->child, wrench, W);
+    for (int i = 0; joint->child == tip && i < 6; ++i) W[i] += x->tip->W[i];
     mat3_apply_transposed(alpha, R, a + 3);
     mat3_apply(Ja, node->inertia, alpha);
     mat3_apply(M, R, Ja);
@@ -679,12 +978,63 @@ static YOKE_ALWAYS_INLINE void set_multipliers(const yoke_multibody *mb, const m
   }
 }
 
-YOKE_SIMD void mb_tree_solve(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b,
-                             double *lambda) {
+/* ---- parts ---- */
+
+static YOKE_ALWAYS_INLINE bool factor_range(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                            tree_range range) {
+  bool is_sound = true;
+  for (int j = range.begin; j < range.end; ++j) {
+    is_sound &= factor_joint(mb, w, x, &mb->tree->joints[j], &x->link[j]);
+  }
+  return is_sound;
+}
+
+YOKE_SIMD bool mb_tree_factor_part(const yoke_multibody *mb, const mb_work *w, int part) {
+  const tree_work x        = view(mb->tree, w->tree);
+  const bool      is_sound = factor_range(mb, w, &x, range_of(mb->tree, part));
+  if (part == 1) return is_sound;
+  if (part == CUT) return is_sound && factor_tip(mb->tree, &x);
+  if (!factor_roots(mb, w, &x)) return false;
+  if (mb->tree->is_cut) reach_tip(mb, &x, NULL, true, false);
+  return is_sound;
+}
+
+bool mb_tree_factor(const yoke_multibody *mb, const mb_work *w) {
+  bool is_sound = true;
+  for (int part = 0; part < n_ranges(mb->tree); ++part) is_sound = mb_tree_factor_part(mb, w, part) && is_sound;
+  return is_sound;
+}
+
+static YOKE_ALWAYS_INLINE void go_in_range(const yoke_multibody *mb, const tree_work *x, const double *wrench,
+                                           const double *b, tree_range range) {
+  for (int j = range.begin; j < range.end; ++j) go_in(x, &mb->tree->joints[j], &x->link[j], wrench, b);
+}
+
+YOKE_SIMD void mb_tree_in_part(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b,
+                               int part) {
   const tree_work x = view(mb->tree, w->tree);
-  for (int j = 0; j < mb->tree->n_joints; ++j) go_in(&x, &mb->tree->joints[j], &x.link[j], wrench, b);
-  go_out(mb, w, &x, wrench);
-  if (lambda != NULL) set_multipliers(mb, w, &x, wrench, lambda);
+  go_in_range(mb, &x, wrench, b, range_of(mb->tree, part));
+  if (part == 0 && mb->tree->is_cut) reach_tip(mb, &x, wrench, false, true);
+  if (part == CUT) meet(mb, w, &x);
+}
+
+YOKE_SIMD void mb_tree_out_part(const yoke_multibody *mb, const mb_work *w, const double *wrench, double *lambda,
+                                int part, mb_node_visit *visit, void *user) {
+  const tree_work  x     = view(mb->tree, w->tree);
+  const tree_range range = range_of(mb->tree, part);
+  if (part == 0 && mb->tree->is_cut) {
+    move_roots_under_W(mb, w, &x, wrench);
+  } else if (part == 0) {
+    move_roots(mb, w, &x, wrench);
+  }
+  if (visit != NULL) visit_others(mb->tree, part, visit, user);
+  if (part != CUT) go_out(mb, w, &x, range, visit, user);
+  if (lambda != NULL) set_multipliers(mb, w, &x, wrench, lambda, range);
+}
+
+void mb_tree_solve(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b, double *lambda) {
+  for (int part = 0; part < n_ranges(mb->tree); ++part) mb_tree_in_part(mb, w, wrench, b, part);
+  for (int part = 0; part < n_ranges(mb->tree); ++part) mb_tree_out_part(mb, w, wrench, lambda, part, NULL, NULL);
 }
 
 /* One way in for all: what a joint needs is still in the cache. */
@@ -700,18 +1050,38 @@ static YOKE_ALWAYS_INLINE bool bring_in(const yoke_multibody *mb, const mb_work 
   return is_regular && is_sound;
 }
 
-YOKE_SIMD bool mb_tree_accelerate(const yoke_multibody *mb, const mb_work *w, double t, double *lambda) {
-  const tree_work x         = view(mb->tree, w->tree);
-  const bool      is_damped = mb->alpha != 0.0 || mb->beta != 0.0;
-  bool            is_sound  = true;
-  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
-  for (int j = 0; j < mb->tree->n_joints; ++j) {
+static YOKE_ALWAYS_INLINE bool bring_range_in(const yoke_multibody *mb, const mb_work *w, const tree_work *x, double t,
+                                              tree_range range) {
+  const bool is_damped = mb->alpha != 0.0 || mb->beta != 0.0;
+  bool       is_sound  = true;
+  for (int j = range.begin; j < range.end; ++j) {
     const tree_joint *joint = &mb->tree->joints[j];
-    is_sound &= is_damped ? bring_in(mb, w, &x, joint, t, GAPS | RATES | GAMMAS, &x.link[j])
-                          : bring_in(mb, w, &x, joint, t, GAMMAS, &x.link[j]);
+    is_sound &= is_damped ? bring_in(mb, w, x, joint, t, GAPS | RATES | GAMMAS, &x->link[j])
+                          : bring_in(mb, w, x, joint, t, GAMMAS, &x->link[j]);
+  }
+  return is_sound;
+}
+
+YOKE_SIMD bool mb_tree_accelerate_part(const yoke_multibody *mb, const mb_work *w, double t, int part) {
+  const tree_work x        = view(mb->tree, w->tree);
+  const bool      is_sound = bring_range_in(mb, w, &x, t, range_of(mb->tree, part));
+  if (part == 1) return is_sound;
+  if (part == CUT) {
+    if (!is_sound || !factor_tip(mb->tree, &x)) return false;
+    meet(mb, w, &x);
+    return true;
   }
   if (!factor_roots(mb, w, &x) || !is_sound) return false;
-  go_out(mb, w, &x, w->wrench);
-  if (lambda != NULL) set_multipliers(mb, w, &x, w->wrench, lambda);
+  if (!mb->tree->is_cut) return true;
+  reach_tip(mb, &x, w->wrench, true, true);
   return true;
+}
+
+bool mb_tree_accelerate(const yoke_multibody *mb, const mb_work *w, double t, double *lambda) {
+  memset(w->motion_rate, 0, (size_t)mb->ng * sizeof *w->motion_rate);
+  bool is_sound = true;
+  for (int part = 0; is_sound && part < n_ranges(mb->tree); ++part) is_sound = mb_tree_accelerate_part(mb, w, t, part);
+  for (int part = 0; is_sound && part < n_ranges(mb->tree); ++part)
+    mb_tree_out_part(mb, w, w->wrench, lambda, part, NULL, NULL);
+  return is_sound;
 }

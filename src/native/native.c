@@ -255,9 +255,13 @@ static const yoke_repeat_ops native_repeat = {.copy = native_copy, .clear = nati
 
 static const yoke_pack_ops native_packing = {.pack = native_pack, .unpack = native_unpack};
 
-/* Sweeps of a lone chain, of explicit solvers. */
+/* Sweeps of a lone chain, of explicit solvers, and parts of a mechanism. */
 static bool native_help(const yoke_subsystem *subsystem, yoke_lockstep *helpers) {
   native *n = subsystem->self;
+  if (yoke_multibody_help(n->mb, helpers)) {
+    n->equations.helpers = helpers;
+    return true;
+  }
   if (n->equations.ops->sweep == NULL || n->equations.nv < 4 * YOKE_LOCKSTEP_GRAIN) return false;
   n->equations.helpers = helpers;
   return true;
@@ -515,7 +519,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                            .n_inputs       = def->n_inputs,
                                            .inputs         = def->inputs,
                                            .alpha          = solver.alpha,
-                                           .beta           = solver.beta};
+                                           .beta           = solver.beta,
+                                           .in_parts       = def->in_parts};
   n->model                              = def->model;
   YOKE_TRY(compile(ctx, n, &options, def, &s->arena));
   if (yoke_multibody_is_prescribed(n->mb)) YOKE_TRY(prescribe(ctx, n));

@@ -35,6 +35,7 @@ typedef struct yoke_native_def {
   double                     length, time; /* sizes of the whole model [m, s]; 0: not known */
   const double              *q, *v;        /* start (no quadratures), where it fits the joints; NULL: assembled */
   bool                       is_whole;     /* a model that runs as a whole: its start is told about */
+  bool                       in_parts;     /* multibody.h */
   bool                       energy;       /* dissipated and external work are wanted: they are integrated along */
   bool                       no_response;  /* nobody asks for it: what it needs is not built */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */

@@ -127,6 +127,58 @@ static void threads_that_have_no_subsystem_help_inside_of_others(void **state) {
   check_inside("split.c=2", 5, 4, "2 inside of subsystems");
 }
 
+/* 40 rods in two parts; the positions of some at the end. */
+static yoke_run_summary run_rods(const char *more, int threads, bool is_whole) {
+  static const char *const print[] = {"rod[1].x", "rod[20].y", "rod[21].vx", "rod[40].wz"};
+  const char *const sets[]  = {"parameters.N=40", "split={up: [\"rod[1..18]\"], down: [\"rod[19..40]\"]}", "t_end=0.2",
+                               "output.every=0.1", more};
+  yoke_context     *ctx     = NULL;
+  yoke_run_summary  summary = {.size = sizeof summary};
+  const yoke_run_options options = {.size       = sizeof options,
+                                    .model      = "examples/pendulum-chain.yaml",
+                                    .n_sets     = 5,
+                                    .sets       = sets,
+                                    .n_print    = 4,
+                                    .print      = print,
+                                    .threads    = threads,
+                                    .exec       = threads > 1 ? "eager" : "serial",
+                                    .monolithic = is_whole,
+                                    .profile    = threads == 0,
+                                    .out        = ""};
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_run(ctx, &options, &summary), YOKE_OK);
+  yoke_context_destroy(&ctx);
+  return summary;
+}
+
+static void parts_in_lockstep_take_the_steps_of_the_whole_and_threads_change_no_bit(void **state) {
+  (void)state;
+  static const char lockstep[] = "cosimulation.lockstep=true";
+  yoke_run_summary  whole = run_rods(lockstep, 1, true), alone = run_rods(lockstep, 1, false);
+  assert_int_equal(alone.steps, whole.steps);
+  assert_int_equal(alone.evaluations, whole.evaluations);
+  assert_int_equal(alone.macro_steps, 0);
+  for (int i = 0; i < 4; ++i)
+    assert_true(fabs(alone.print_values[i] - whole.print_values[i]) < 1e-11 * (1.0 + fabs(whole.print_values[i])));
+  for (int threads = 2; threads <= 3; ++threads) {
+    yoke_run_summary helped = run_rods(lockstep, threads, false);
+    assert_memory_equal(helped.print_values, alone.print_values, 4 * sizeof(double));
+    assert_int_equal(helped.threads, 2);
+    yoke_run_summary_release(&helped);
+  }
+  yoke_run_summary_release(&whole);
+  yoke_run_summary_release(&alone);
+}
+
+/* Measured with one thread, and with the shorter half of every list less with two. */
+static void rehearsal_of_halves_projects_two_threads(void **state) {
+  (void)state;
+  yoke_run_summary s = run_rods("cosimulation.lockstep=true", 0, false);
+  assert_true(s.has_projection);
+  assert_true(s.projection[1].time < 0.9 * s.projection[0].time && s.projection[1].time > 0.3 * s.projection[0].time);
+  yoke_run_summary_release(&s);
+}
+
 #ifdef YOKE_WITH_HDF5
 static void the_result_file_holds_the_times(void **state) {
   char             path[128], name[64];
@@ -178,6 +230,8 @@ int main(void) {
       cmocka_unit_test(a_model_as_a_whole_has_times_too),
       cmocka_unit_test(threads_inside_of_a_whole_model_change_no_bit_and_are_counted),
       cmocka_unit_test(threads_that_have_no_subsystem_help_inside_of_others),
+      cmocka_unit_test(parts_in_lockstep_take_the_steps_of_the_whole_and_threads_change_no_bit),
+      cmocka_unit_test(rehearsal_of_halves_projects_two_threads),
 #ifdef YOKE_WITH_HDF5
       cmocka_unit_test_setup_teardown(the_result_file_holds_the_times, set_up, tear_down),
       cmocka_unit_test_setup_teardown(the_result_file_names_the_machine, set_up, tear_down),
