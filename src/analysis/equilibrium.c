@@ -1,9 +1,9 @@
 #include "analysis/equilibrium.h"
 
+#include "linalg/lapack.h"
 #include "base/cancel.h"
 #include "base/memory.h"
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,16 +115,15 @@ static yoke_status solve_singular(rest *r) {
   const size_t entries = (size_t)n * (size_t)n;
   double      *S       = yoke_allocate(entries + 1, sizeof *S);
   lapack_int  *pivots  = yoke_allocate((size_t)n + 1, sizeof *pivots), rank;
-  lapack_int   info    = LAPACK_WORK_MEMORY_ERROR;
+  lapack_int   info    = LAPACK_NO_MEMORY;
   for (int c = 0; S != NULL && c < n; ++c) {
     for (int k = r->pattern->col_start[c]; k < r->pattern->col_start[c + 1]; ++k)
       S[(size_t)c * (size_t)n + (size_t)r->pattern->row[k]] = r->S[k];
   }
-  if (S != NULL && pivots != NULL)
-    info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, 1, S, n, r->b, n, pivots, 1e-12, &rank);
+  if (S != NULL && pivots != NULL) info = lapack_dgelsy(n, n, 1, S, n, r->b, n, pivots, 1e-12, &rank);
   free(S);
   free(pivots);
-  if (info == LAPACK_WORK_MEMORY_ERROR) return yoke_out_of_memory(r->ctx, "the rest state of %d velocities", r->nv);
+  if (info == LAPACK_NO_MEMORY) return yoke_out_of_memory(r->ctx, "the rest state of %d velocities", r->nv);
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }
 

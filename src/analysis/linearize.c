@@ -1,8 +1,8 @@
 #include "analysis/linearize.h"
 
+#include "linalg/lapack.h"
 #include "analysis/whole_model.h"
 #include "base/memory.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +193,8 @@ static yoke_status choose_coordinates(linear_point *p) {
       p->QR[(size_t)k * (size_t)p->ng + (size_t)g] = J_at(p, p->i_lambda + g, p->i_a + k) * p->scale[k];
   }
   if (p->ng == 0) return YOKE_OK;
-  const lapack_int info = LAPACKE_dgeqp3(LAPACK_COL_MAJOR, p->ng, p->nv, p->QR, p->ng, jpvt, p->tau);
-  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(p);
+  const lapack_int info = lapack_dgeqp3(p->ng, p->nv, p->QR, p->ng, jpvt, p->tau);
+  if (info == LAPACK_NO_MEMORY) return no_memory(p);
   if (info != 0)
     return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the constraints are not finite", p->def->model->name);
   for (int k = 0; k < p->nv; ++k) p->pivot[k] = (int)jpvt[k] - 1;
@@ -232,8 +232,7 @@ static yoke_status turning_velocity(const linear_point *p, const double *dtheta,
     for (int i = 0; i < p->nqs; ++i) b[g] -= p->J_rate[(size_t)g * (size_t)p->nq + (size_t)i] * dq[i];
   }
   const int most = p->ng < p->nv ? p->ng : p->nv;
-  if (LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', p->ng, 1, most, p->QR, p->ng, p->tau, b, p->ng) != 0)
-    return no_memory(p);
+  if (lapack_dormqr('L', 'T', p->ng, 1, most, p->QR, p->ng, p->tau, b, p->ng) != 0) return no_memory(p);
   solve_dependent(p, b);
   for (int i = 0; i < p->rank; ++i) out[p->pivot[i]] = b[i] * p->scale[p->pivot[i]];
   return YOKE_OK;
@@ -300,14 +299,14 @@ static yoke_status solve(linear_point *p, int n, int m, double *S, double *B) {
   lapack_int  *pivots = yoke_arena_take(&p->arena, (size_t)n + 1, sizeof *pivots);
   lapack_int   rank, info = 0;
   YOKE_TRY(check_memory(p));
-  if (LAPACKE_dgesv(LAPACK_COL_MAJOR, n, m, copy, n, pivots, right, n) == 0) {
+  if (lapack_dgesv(n, m, copy, n, pivots, right, n) == 0) {
     memcpy(B, right, (size_t)n * (size_t)m * sizeof *B);
   } else {
     memset(pivots, 0, (size_t)n * sizeof *pivots);
-    info = LAPACKE_dgelsy(LAPACK_COL_MAJOR, n, n, m, S, n, B, n, pivots, 1e-13, &rank);
+    info = lapack_dgelsy(n, n, m, S, n, B, n, pivots, 1e-13, &rank);
   }
   yoke_arena_release(&p->arena, mark);
-  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(p);
+  if (info == LAPACK_NO_MEMORY) return no_memory(p);
   if (info == 0) return YOKE_OK;
   return yoke_fail(p->ctx, YOKE_E_UNSTABLE, "model '%s': the accelerations are not determined", p->def->model->name);
 }

@@ -1,8 +1,8 @@
 #include "analysis/modes.h"
 
+#include "linalg/lapack.h"
 #include "analysis/whole_model.h"
 #include "base/memory.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +32,15 @@ static yoke_status no_memory(const spectrum *s) {
 
 static yoke_status decompose(spectrum *s) {
   const size_t n = (size_t)s->n, n2 = n * n;
-  double      *A = yoke_allocate(2 * n2 + n + 1, sizeof *A), *B = A + n2, *rest = B + n2;
+  double      *A = yoke_allocate(2 * n2 + 1, sizeof *A), *B = A + n2;
   if (A == NULL) return no_memory(s);
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < n; ++j) A[j * n + i] = B[j * n + i] = s->l->A[i * n + j];
   }
-  lapack_int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'V', s->n, A, s->n, s->re, s->im, NULL, 1, s->vectors, s->n);
-  if (info == 0)
-    info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', s->n, s->n, B, s->n, s->singular, NULL, 1, s->null, s->n, rest);
+  lapack_int info = lapack_dgeev('N', 'V', s->n, A, s->n, s->re, s->im, NULL, 1, s->vectors, s->n);
+  if (info == 0) info = lapack_dgesvd('N', 'A', s->n, s->n, B, s->n, s->singular, NULL, 1, s->null, s->n);
   free(A);
-  if (info == LAPACK_WORK_MEMORY_ERROR) return no_memory(s);
+  if (info == LAPACK_NO_MEMORY) return no_memory(s);
   return info == 0
              ? YOKE_OK
              : yoke_fail(s->ctx, YOKE_E_UNSTABLE, "the eigenvalues of model '%s' cannot be computed", s->model->name);

@@ -1,7 +1,7 @@
 #include "analysis/spectrum.h"
 
+#include "linalg/lapack.h"
 #include "analysis/francis.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static yoke_status room_open(room *r, int n, int with_vectors) {
  * w^H M^T = s w^H, are the conjugates of ours. `vectors` may be NULL. */
 static yoke_status solve(int n, const double *matrix, room *r, double *re, double *im, double *vectors) {
   memcpy(r->matrix, matrix, (size_t)n * (size_t)n * sizeof *matrix);
-  const lapack_int info = LAPACKE_dgeev_work(LAPACK_COL_MAJOR, vectors != NULL ? 'V' : 'N', 'N', n, r->matrix, n, re,
-                                             im, vectors, n, NULL, n, r->work, WORK * n);
+  const lapack_int info = lapack_dgeev_work(vectors != NULL ? 'V' : 'N', 'N', n, r->matrix, n, re, im, vectors, n, NULL,
+                                            n, r->work, WORK * n);
   return info == 0 ? YOKE_OK : info > 0 ? YOKE_NOT_CONVERGED : YOKE_E_INTERNAL;
 }
 

@@ -17,11 +17,11 @@
  * one of the origins) one channel, lambda, drives both sides: + on side 1, - on side 2.
  *
  * A law may read further numbers z, which the ports show behind the outputs of their shapes: W(y1, y2, z). */
+#include "linalg/lapack.h"
 #include "coupling/formulation.h"
 #include "base/memory.h"
 
 #include "linalg/space.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -953,8 +953,7 @@ static void row_forces(const constitutive *self, const yoke_pose poses[2], int s
       size += fabs(A[6 * i + freedom]) + fabs(b[freedom]);
     }
   }
-  if (!isfinite(size) ||
-      LAPACKE_dgelss_work(LAPACK_COL_MAJOR, 6, n, 1, A, 6, b, 6, singular, rank_limit, &rank, work, 128) != 0) {
+  if (!isfinite(size) || lapack_dgelss_work(6, n, 1, A, 6, b, 6, singular, rank_limit, &rank, work, 128) != 0) {
     set_nan((size_t)n, F);
     return;
   }

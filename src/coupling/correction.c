@@ -1,7 +1,7 @@
 #include "coupling/correction.h"
+#include "linalg/lapack.h"
 #include "base/memory.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ yoke_status graph_solve(yoke_graph *g, double *x, yoke_context *ctx) {
   double      *copy  = g->broyden + n * n;
   lapack_int  *pivot = (lapack_int *)(void *)(copy + n * n);
   memcpy(copy, g->broyden, n * n * sizeof *copy);
-  const lapack_int info = LAPACKE_dgesv(LAPACK_COL_MAJOR, g->n_c, 1, copy, g->n_c, pivot, x, g->n_c);
+  const lapack_int info = lapack_dgesv(g->n_c, 1, copy, g->n_c, pivot, x, g->n_c);
   return info == 0 ? YOKE_OK : singular(g, ctx);
 }
 

@@ -1,9 +1,9 @@
 #include "coupling/graph_instant.h"
+#include "linalg/lapack.h"
 #include "coupling/graph_feeds.h"
 #include "coupling/signal_loops.h"
 
 #include "base/memory.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,8 +352,8 @@ static yoke_status solve_dense(graph_instant *x) {
       x->dense[(size_t)c * (size_t)n + (size_t)x->pattern->row[k]] = x->J[k];
     x->pivot[c] = 0;
   }
-  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, x->dense, n, x->c, n, x->pivot, rank_limit,
-                                              &rank, x->dense + (size_t)n * (size_t)n, 70 * (n + 1));
+  const lapack_int info = lapack_dgelsy_work(n, n, 1, x->dense, n, x->c, n, x->pivot, rank_limit, &rank,
+                                             x->dense + (size_t)n * (size_t)n, 70 * (n + 1));
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }
 

@@ -1,6 +1,6 @@
 #include "coupling/kinematic_stability.h"
+#include "linalg/lapack.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool decompose(int n, const double *A, const double *scale, double *V, do
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) V[n * j + i] = 0.5 * (A[n * i + j] + A[n * j + i]) * scale[i] * scale[j];
   }
-  return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', n, V, n, d, work, 8 * MAX_ROWS) == 0;
+  return lapack_dsyev_work('V', 'U', n, V, n, d, work, 8 * MAX_ROWS) == 0;
 }
 
 void yoke_symmetric_solve(int n, const double *A, const double *b, double *x) {
@@ -149,8 +149,7 @@ static void put_block(int n, const double *block, int order, int row, int column
 static double spectral_radius(int size, double *C) {
   double re[MAX_SIZE], im[MAX_SIZE], work[8 * MAX_SIZE], unused[1], radius = 0.0;
   if (!all_finite(size * size, C)) return (double)NAN;
-  if (LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', size, C, size, re, im, unused, 1, unused, 1, work, 8 * MAX_SIZE) !=
-      0) {
+  if (lapack_dgeev_work('N', 'N', size, C, size, re, im, unused, 1, unused, 1, work, 8 * MAX_SIZE) != 0) {
     return (double)NAN;
   }
   for (int i = 0; i < size; ++i) radius = fmax(radius, hypot(re[i], im[i]));

@@ -1,6 +1,6 @@
 #include "coupling/signal_loops.h"
+#include "linalg/lapack.h"
 
-#include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,8 +69,7 @@ static yoke_status reduce(const yoke_pattern *p, const double *J, const blocks *
   gather(p, J, b, 1, 1, A);
   gather(p, J, b, 1, 0, B);
   gather(p, J, b, 0, 1, back);
-  if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, m, n, A, m, B, m, pivot, rank_limit, &rank, work, (lapack_int)n_work) !=
-      0)
+  if (lapack_dgelsy_work(m, m, n, A, m, B, m, pivot, rank_limit, &rank, work, (lapack_int)n_work) != 0)
     return YOKE_OK; /* judged without the others */
   for (int c = 0; c < n; ++c) {
     for (int r = 0; r < n; ++r) {
@@ -95,8 +94,7 @@ static yoke_status judge(double *S, const blocks *b, bool *in_loop, yoke_arena *
          *work     = yoke_arena_take(scratch, n_work, sizeof *work);
   bool is_singular = false;
   if (scratch->has_failed) return YOKE_E_MEMORY;
-  if (LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'V', 'V', n, S, n, re, im, left, n, right, n, work, (lapack_int)n_work) != 0)
-    return YOKE_OK;
+  if (lapack_dgeev_work('V', 'V', n, S, n, re, im, left, n, right, n, work, (lapack_int)n_work) != 0) return YOKE_OK;
   for (int v = 0; v < n; ++v) {
     const bool is_pair = im[v] != 0.0;
     double     sum     = 0.0;

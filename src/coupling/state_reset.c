@@ -1,8 +1,8 @@
 #include "coupling/state_reset.h"
 
+#include "linalg/lapack.h"
 #include "base/memory.h"
 #include "linalg/block_ldl.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,8 +345,8 @@ static yoke_status solve_dense(const yoke_state_reset *r, double *x) {
     x[i] *= r->scale[i];
     r->pivot[i] = 0;
   }
-  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, r->dense, n, x, n, r->pivot, rank_limit, &rank,
-                                              r->dense_work, 70 * (n + 1));
+  const lapack_int info =
+      lapack_dgelsy_work(n, n, 1, r->dense, n, x, n, r->pivot, rank_limit, &rank, r->dense_work, 70 * (n + 1));
   for (int i = 0; i < n; ++i) x[i] *= r->scale[i];
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }

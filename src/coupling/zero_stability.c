@@ -1,9 +1,10 @@
 #include "coupling/zero_stability.h"
+#include "linalg/lapack.h"
 
-#include <lapacke.h>
 #include <math.h>
+#include <stddef.h>
 
-enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_STATES = 2 + MAX_DEGREE };
+enum { MAX_DEGREE = YOKE_LAYOUT_MAX_DEGREE, MAX_STATES = 2 + MAX_DEGREE, WORK = 34 };
 
 /* P = int (1 - s) l, Q = int l over the step, of the basis function l of node `node` of the multiplier's polynomial:
  * 0 is the end of the step, j the j-th point of the past. */
@@ -27,7 +28,7 @@ static void basis_moments(int degree, int node, double *P, double *Q) {
  *   l+ = -(e + e' + sum P_j l_j + beta (e' + sum Q_j l_j)) / (P0 + beta Q0 + gamma). */
 double yoke_parasitic_factor(int degree, double beta, double gamma) {
   double    A[MAX_STATES][MAX_STATES] = {{0.0}}, P[MAX_DEGREE + 1] = {0.0}, Q[MAX_DEGREE + 1] = {0.0};
-  double    re[MAX_STATES], im[MAX_STATES];
+  double    re[MAX_STATES], im[MAX_STATES], by_columns[MAX_STATES * MAX_STATES], work[WORK * MAX_STATES];
   const int n = 2 + degree;
   for (int j = 0; j <= degree; ++j) basis_moments(degree, j, &P[j], &Q[j]);
   for (int c = 0; c < n; ++c) {
@@ -38,7 +39,13 @@ double yoke_parasitic_factor(int degree, double beta, double gamma) {
     if (degree > 0) A[2][c] = next;
   }
   for (int r = 3; r < n; ++r) A[r][r - 1] = 1.0;
-  if (LAPACKE_dgeev(LAPACK_ROW_MAJOR, 'N', 'N', n, &A[0][0], MAX_STATES, re, im, NULL, 1, NULL, 1) != 0) return NAN;
+  for (int r = 0; r < n; ++r) { /* by columns */
+    for (int c = 0; c < n; ++c) {
+      if (isnan(A[r][c])) return NAN;
+      by_columns[c * n + r] = A[r][c];
+    }
+  }
+  if (lapack_dgeev_work('N', 'N', n, by_columns, n, re, im, NULL, 1, NULL, 1, work, WORK * n) != 0) return NAN;
   double largest = 0.0;
   for (int i = 0; i < n; ++i) largest = fmax(largest, hypot(re[i], im[i]));
   return largest;

@@ -11,11 +11,11 @@
  * 2005). The first n rows of the last one are kept in the state together with their h, so that steps of equal length
  * cost one matrix-vector product, as much as copying the state. Lengths that differ by rounding only (macro steps
  * T_{N+1} - T_N) use the same matrix and a first-order correction whose error is below 1e-20 relative. */
+#include "linalg/lapack.h"
 #include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/methods.h"
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static yoke_status exponential(int N, double *X, double *work, double *scale, la
 
   if (!isfinite(row_norm(N, N, X))) return YOKE_NON_FINITE;
   lapack_int low, high;
-  if (LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', N, X, N, &low, &high, scale) != 0) return YOKE_NON_FINITE;
+  if (lapack_dgebal('S', N, X, N, &low, &high, scale) != 0) return YOKE_NON_FINITE;
   const double norm      = row_norm(N, N, X);
   int          squarings = 0;
   if (norm > theta) (void)frexp(norm / theta, &squarings);
@@ -157,7 +157,7 @@ static yoke_status exponential(int N, double *X, double *work, double *scale, la
   }
   if (N <= SMALL_LIMIT) {
     YOKE_TRY(solve_small(N, temp, X));
-  } else if (LAPACKE_dgesv(LAPACK_COL_MAJOR, N, N, temp, N, pivots, X, N) != 0) {
+  } else if (lapack_dgesv(N, N, temp, N, pivots, X, N) != 0) {
     return YOKE_SINGULAR;
   }
   for (int i = 0; i < squarings; ++i) {

@@ -8,11 +8,11 @@
  *      used again, and after a failure the caller's reference is dropped in either case.
  *   3. Solving writes to the caller's work only. KLU would write to Numeric->Xwork and to Common: each solve uses
  *      private copies of these two small structs. */
+#include "linalg/lapack.h"
 #include "linalg/sparse.h"
 #include "base/assert.h"
 #include "base/memory.h"
 #include "linalg/numeric.h"
-#include <lapacke.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -519,10 +519,8 @@ static yoke_status dense_make(yoke_factor *factor, const double *re, const doubl
       put(factor, (size_t)j * (size_t)n + (size_t)p->row[k], re, im, k);
     }
   }
-  const lapack_int info =
-      factor->is_complex
-          ? LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, n, n, (lapack_complex_double *)factor->values, n, factor->pivot)
-          : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, factor->values, n, factor->pivot);
+  const lapack_int info = factor->is_complex ? lapack_zgetrf(n, n, (lapack_complex *)factor->values, n, factor->pivot)
+                                             : lapack_dgetrf(n, n, factor->values, n, factor->pivot);
   return info == 0 ? YOKE_OK : info > 0 ? YOKE_SINGULAR : YOKE_E_INTERNAL;
 }
 
@@ -538,10 +536,8 @@ static yoke_status band_make(yoke_factor *factor, const double *re, const double
     }
   }
   const lapack_int info =
-      factor->is_complex
-          ? LAPACKE_zgbtrf_work(LAPACK_COL_MAJOR, n, n, lower, upper, (lapack_complex_double *)factor->values, height,
-                                factor->pivot)
-          : LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, n, n, lower, upper, factor->values, height, factor->pivot);
+      factor->is_complex ? lapack_zgbtrf(n, n, lower, upper, (lapack_complex *)factor->values, height, factor->pivot)
+                         : lapack_dgbtrf(n, n, lower, upper, factor->values, height, factor->pivot);
   return info == 0 ? YOKE_OK : info > 0 ? YOKE_SINGULAR : YOKE_E_INTERNAL;
 }
 
@@ -627,17 +623,16 @@ static void solve_packed(const yoke_factor *factor, double *x, double *work) {
     }
   } else if (linear->kind == YOKE_LINEAR_DENSE) {
     if (factor->is_complex) {
-      LAPACKE_zgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, (const lapack_complex_double *)factor->values, n, factor->pivot,
-                          (lapack_complex_double *)x, n);
+      lapack_zgetrs('N', n, 1, (const lapack_complex *)factor->values, n, factor->pivot, (lapack_complex *)x, n);
     } else {
-      LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, factor->values, n, factor->pivot, x, n);
+      lapack_dgetrs('N', n, 1, factor->values, n, factor->pivot, x, n);
     }
   } else {
     if (factor->is_complex) {
-      LAPACKE_zgbtrs_work(LAPACK_COL_MAJOR, 'N', n, lower, upper, 1, (const lapack_complex_double *)factor->values,
-                          height, factor->pivot, (lapack_complex_double *)x, n);
+      lapack_zgbtrs('N', n, lower, upper, 1, (const lapack_complex *)factor->values, height, factor->pivot,
+                    (lapack_complex *)x, n);
     } else {
-      LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, 'N', n, lower, upper, 1, factor->values, height, factor->pivot, x, n);
+      lapack_dgbtrs('N', n, lower, upper, 1, factor->values, height, factor->pivot, x, n);
     }
   }
 }

@@ -8,10 +8,10 @@
  *   W mu = -(c + L a + b lambda_0),   lambda = lambda_0 - sum mu_i x_i,
  * where c is gamma and the prescribed part of the rows. A pivot of W that collapses (a position in which the own joints
  * hold a row) switches to a minimum-norm solve. */
+#include "linalg/lapack.h"
 #include "model/multibody_internal.h"
 
 #include "linalg/space.h"
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -238,8 +238,8 @@ static yoke_status solve_compliance(const mb_work *w, int n, const double *W, do
     if (!isfinite(x[i])) return YOKE_NON_FINITE;
     w->probe_pivot[i] = 0;
   }
-  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, F, n, x, n, w->probe_pivot, rank_limit, &rank,
-                                              F + n * n, (lapack_int)(72 * n));
+  const lapack_int info =
+      lapack_dgelsy_work(n, n, 1, F, n, x, n, w->probe_pivot, rank_limit, &rank, F + n * n, (lapack_int)(72 * n));
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }
 

@@ -4,11 +4,11 @@
  *
  * S has one small block per joint and one per pair of joints that share a body; block_ldl factors it. A pivot that
  * collapses (redundant rows, singular position) switches to a minimum-norm solve. */
+#include "linalg/lapack.h"
 #include "model/multibody_internal.h"
 
 #include "base/simd.h"
 #include "linalg/space.h"
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -459,8 +459,8 @@ static yoke_status solve_dense(const yoke_multibody *mb, const mb_work *w, doubl
     x[i] *= w->scale[i];
     w->pivot[i] = 0;
   }
-  const lapack_int info = LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, n, n, 1, w->dense, n, x, n, w->pivot, rank_limit, &rank,
-                                              w->dense_work, (lapack_int)dense_work_size(mb));
+  const lapack_int info = lapack_dgelsy_work(n, n, 1, w->dense, n, x, n, w->pivot, rank_limit, &rank, w->dense_work,
+                                             (lapack_int)dense_work_size(mb));
   for (int i = 0; i < n; ++i) x[i] *= w->scale[i];
   return info == 0 ? YOKE_OK : YOKE_SINGULAR;
 }

@@ -6,7 +6,7 @@
 set -eu
 source=${1:?usage: bare.sh SOURCE_FOLDER}
 bare=${YOKE_BARE:-}
-most_packages=105
+most_packages=90
 if [ "$(id -u)" != 0 ] || [ ! -x "${bare:-/none}/usr/bin/apt-get" ]; then
   echo "SKIPPED: needs root, and YOKE_BARE, a folder that debootstrap made"
   exit 77
