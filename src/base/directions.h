@@ -5,12 +5,14 @@
 #define YOKE_BASE_DIRECTIONS_H
 
 #include <yoke/signal.h>
+#include <stdbool.h>
 
 typedef struct yoke_directions {
   int         n;                 /* directions */
   int         n_entries;         /* of all directions */
   const int  *direction, *input; /* [n_entries] */
   yoke_signal du;                /* [n_entries] */
+  bool        moves_states;      /* states will follow, and not outputs alone */
   double      tolerance;         /* relative error that is good enough; 0: as small as a rule makes it */
 } yoke_directions;
 

@@ -76,7 +76,7 @@ static const yoke_setting control_rows[] = {
     {.key       = "budget",
      .type      = YOKE_SETTING_NUMBER,
      .standard  = {-1.0},
-     .otherwise = "1; 3 where all couplings are rigid joints; 10 where md or le is named, 0 where cv is",
+     .otherwise = "1; 2 where all couplings are rigid joints; 10 where md or le is named, 0 where cv is",
      .fits      = is_budget,
      .expected  = "a number >= 0",
      .help = "steps become shorter where the accumulated error of the run would exceed so many rtol, of 10 and more "
@@ -90,6 +90,13 @@ static const yoke_setting control_rows[] = {
      .help = "rigid joints alone: the second integration of md is made once in so many steps at least, and where its "
              "error matters",
      AT(compare)},
+    {.key       = "shift",
+     .type      = YOKE_SETTING_WORD,
+     .words     = {"auto", "on", "off"},
+     .otherwise = "on where neither an estimator nor a corrector.rtol below a tenth of rtol is named, else off",
+     .help = "rigid joints: states follow corrected coupling values by their tangents, without a second integration, "
+             "where that misses far less than rtol",
+     AT(shift)},
     {.key      = "ratio",
      .type     = YOKE_SETTING_NUMBER,
      .n        = 2,

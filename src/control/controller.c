@@ -76,6 +76,7 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
   if (status == YOKE_OK) {
     const bool compares = yoke_estimator_comparison(&c->estimator) != YOKE_COMPARISON_NONE;
     status              = yoke_graph_control(graph, compares, ctx);
+    if (status == YOKE_OK && settings->shift == YOKE_SHIFT_ON) status = yoke_graph_take_shifts(graph, ctx);
   }
   const char *name;
   c->leaves_gaps = yoke_graph_traits(graph)->corrects_once;
@@ -489,12 +490,14 @@ static void tell(const yoke_controller *c, yoke_context *ctx) {
   }
 }
 
-/* T_{N+1}: the planned step, or the stop when that is nearer; a rest of rounding is taken along. */
+/* T_{N+1}: the planned step, or the stop when that is nearer; a rest of rounding is taken along. Two halves where multipliers would have to
+ * close over a sliver of a step what the step before has left open, m gap / H^2. */
 static double target(const yoke_controller *c, double t_stop, bool *is_clipped) {
-  const double t = yoke_graph_t(c->graph), rest = t_stop - t;
+  static const double sliver = 0.05;
+  const double        t = yoke_graph_t(c->graph), rest = t_stop - t;
   *is_clipped = rest <= c->H * (1.0 + 1e-6);
   if (*is_clipped) return t_stop;
-  return t + c->H;
+  return t + (rest < (1.0 + sliver) * c->H && yoke_graph_forgets_start(c->graph) ? 0.5 * rest : c->H);
 }
 
 /* Multipliers that lost their way are replaced by those that belong to the motion (trial.h). */
@@ -521,6 +524,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     verdict              v;
     yoke_graph_set_degree(c->graph, c->degree);
     yoke_graph_set_comparison(c->graph, yoke_estimator_next_comparison(&c->estimator, c->graph, H));
+    yoke_estimator_tolerate(&c->estimator, c->graph);
     yoke_context_clear(c->trial_ctx);
     yoke_status status = yoke_graph_try(c->graph, t_next, &one, c->trial_ctx);
     yoke_step_add_work(&total, &one);

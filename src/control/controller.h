@@ -15,6 +15,8 @@
 #include "control/order_control.h"
 #include "control/step_control.h"
 
+typedef enum yoke_shift { YOKE_SHIFT_AUTO, YOKE_SHIFT_ON, YOKE_SHIFT_OFF } yoke_shift;
+
 typedef struct yoke_control_settings {
   yoke_estimator_kind estimator;
   yoke_tolerances     tolerances;
@@ -23,6 +25,7 @@ typedef struct yoke_control_settings {
   yoke_order_rule     order_rule;
   int                 order_min, order_max;
   int                 compare; /* comparisons with consistent values: at least one in so many steps (estimator.h) */
+  yoke_shift          shift;   /* do states follow corrected coupling values by their tangents (trial.h)? */
   double
       budget; /* E at the end of the run, in rtol (error_tally.h); 0: the error of single steps alone is controlled */
 } yoke_control_settings;

@@ -3,6 +3,7 @@
 /* Least scales, in the sizes of the model, and of a signal in its own unit: a model at rest has no size yet. */
 static const double least_position = 1e-5, least_velocity = 1e-2, least_force = 1e-3, least_signal = 1e-3;
 static const double share_of_scale = 0.1;
+static const double share_to_miss  = 0.05; /* of the limit */
 static const double share_of_inner = 0.3; /* what is off between macro points alone counts once and is not carried on */
 static const double surprise       = 10.0; /* times what two extrapolations differ by */
 
@@ -143,6 +144,18 @@ static double natural_size(const yoke_graph *graph, const yoke_port_trial *port,
 static double atol_motion(const yoke_estimator *e, double natural, bool is_p) {
   return absolute(&e->tolerances, is_p ? 0 : 1, natural * (is_p ? e->scales.position : e->scales.velocity),
                   natural * (is_p ? least_position : least_velocity));
+}
+
+void yoke_estimator_tolerate(const yoke_estimator *e, const yoke_graph *graph) {
+  double *tolerated = yoke_graph_tolerated(graph);
+  for (int i = 0; tolerated != NULL && i < yoke_graph_n_ports(graph); ++i) {
+    yoke_port_trial port;
+    yoke_graph_port_trial(graph, i, &port);
+    if (port.is_felt) break; /* they come last */
+    for (int k = 0; k < port.n_p + port.n_v; ++k)
+      *tolerated++ = share_to_miss * (atol_motion(e, natural_size(graph, &port, k), k < port.n_p) +
+                                      e->tolerances.rtol * fabs(port.y_accepted[k]));
+  }
 }
 
 static void enlarge(double *scale, double size) {

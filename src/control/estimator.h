@@ -79,6 +79,9 @@ yoke_comparison_kind yoke_estimator_next_comparison(const yoke_estimator *estima
 /* Was the last trial not compared for this reason? Its errors of motions are those of the last comparison, as they fall with H. */
 bool                 yoke_estimator_holds(const yoke_estimator *estimator, const yoke_graph *graph);
 
+/* What the states of the next trial may miss where they follow by tangents (trial.h): a share of what its errors may be. */
+void yoke_estimator_tolerate(const yoke_estimator *estimator, const yoke_graph *graph);
+
 /* Errors of the last trial. */
 void yoke_estimator_estimate(const yoke_estimator *estimator, const yoke_graph *graph, yoke_estimate *out);
 

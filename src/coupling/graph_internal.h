@@ -245,6 +245,11 @@ typedef struct graph_subsystem {
   double        *dy;                                    /* [n_columns, ny] dy/dw */
   double        *dy_kept;                               /* the same of the matrix that is kept, in the block */
   graph_entries  entries;                               /* of its columns, with YOKE_JACOBIAN_TANGENT */
+  /* of the same pass (state_shift.h): */
+  double        *dx;              /* [n_columns + 1, n_x] dx/dw, and room for a sum of them; NULL: not wanted */
+  int            n_x;             /* numbers of a state that follow */
+  double        *dy_off;          /* [n_columns, ny] what motions of dy are off by */
+  bool           can_shift;       /* both were told */
   bool           has_differences; /* columns of the pass under way are outputs of perturbed integrations */
   double        *da_du;           /* [nu, ny] analytic Jacobian: response of the accelerations ... */
   yoke_status    answered;        /* ... that its last main integration gave, or what hindered it */
@@ -273,7 +278,7 @@ typedef struct graph_job {
   int first, n;
 } graph_job;
 
-enum { GRAPH_COMPARISON = -2 };
+enum { GRAPH_COMPARISON = -2, GRAPH_OBSERVED = -3 /* beside shifted states */ };
 
 /* The joint that the last trial left open most. */
 typedef struct graph_widest_gap {
@@ -341,11 +346,12 @@ struct yoke_graph {
   bool   is_rough; /* corrections once leave a rest that grows: semi-implicit repeats them (graph_check.c) */
 
   /* step control (trial.h) */
-  bool   counts_past_low;    /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
-  bool   keeps_predicted;    /* y_predicted is filled */
-  bool   renews_matrix;      /* the matrix of an earlier step is not kept */
-  double response_tolerance; /* relative error of dy/dw that is good enough; 0: none is */
-  bool   ignores_jumps; /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
+  bool    counts_past_low;    /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
+  bool    keeps_predicted;    /* y_predicted is filled */
+  bool    renews_matrix;      /* the matrix of an earlier step is not kept */
+  double  response_tolerance; /* relative error of dy/dw that is good enough; 0: none is */
+  double *tolerated;          /* what a shift of the states may miss, (p, v) of port after port; NULL: none is made */
+  bool    ignores_jumps; /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
   yoke_comparison_kind     comparison;
   bool                     is_compared;           /* the comparison integration of this trial is done */
   bool                     has_consistent;        /* channel->consistent_new belongs to this trial */
@@ -536,6 +542,8 @@ yoke_status graph_pass_one(yoke_graph *graph, int subsystem, int aims, yoke_step
 yoke_status graph_pass_stretches(yoke_graph *graph, int point, yoke_step_statistics *statistics, yoke_context *ctx);
 /* The comparison integration of every subsystem, with the signals channel->comparison. */
 yoke_status graph_pass_comparison(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
+/* Integrations beside the trial states that observe what is asked for. */
+yoke_status graph_pass_observed(yoke_graph *graph, yoke_step_statistics *statistics, yoke_context *ctx);
 /* dy/dw of one subsystem from the responses of its accelerations instead of perturbed integrations. */
 yoke_status graph_analytic_columns(yoke_graph *graph, int subsystem, yoke_context *ctx);
 

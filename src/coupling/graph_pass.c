@@ -43,8 +43,10 @@ double graph_step_perturbation(const yoke_graph *g, const graph_channel *channel
 
 /* The main integration of a subsystem is asked for its columns. */
 static void ask_columns(const yoke_graph *g, int subsystem, int worker, double *times, yoke_response *response) {
-  *response = (yoke_response){.room = g->room[worker], .dy = g->subsystems[subsystem].dy};
+  const graph_subsystem *s = &g->subsystems[subsystem];
+  *response                = (yoke_response){.room = g->room[worker], .dy = s->dy, .dx = s->dx, .dy_off = s->dy_off};
   graph_directions(g, subsystem, times, g->entry_c[worker], &response->directions);
+  response->directions.moves_states = s->dx != NULL;
 }
 
 /* What the last step of a state has cost, its response included; *before is the state that it began from. */
@@ -110,31 +112,32 @@ static yoke_status step_on(const yoke_graph *g, graph_subsystem *s, void *scratc
 static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, int worker) {
   if (clock != NULL) *clock = (yoke_task_times){.begin = yoke_clock_now(), .worker = worker};
   graph_subsystem *s    = &g->subsystems[task->subsystem];
-  const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON;
-  const bool       repeats = s->trial != NULL;
-  void            *state   = !repeats                          ? s->accepted
-                             : main                            ? s->trial
-                             : compares && s->compared != NULL ? s->compared
-                                                               : yoke_state_pool_take(g->pool, worker, s->subsystem);
-  double          *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
-  yoke_context    *ctx     = g->worker_ctx[worker];
-  const bool       columns = main && (g->aims & GRAPH_COLUMNS);
-  const bool       asks    = columns && s->jacobian == YOKE_JACOBIAN_TANGENT;
-  const bool       answers = columns && s->jacobian == YOKE_JACOBIAN_ANALYTIC;
-  double           times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
-  yoke_signal      signal;
-  yoke_response    response;
-  const double     size =
-      main || compares ? 0.0 : graph_step_perturbation(g, &g->channels[s->column_channel[task->column]]);
+  const bool       main = task->column == -1, compares = task->column == GRAPH_COMPARISON,
+             observes   = task->column == GRAPH_OBSERVED;
+  const bool    repeats = s->trial != NULL;
+  void         *state   = !repeats                                   ? s->accepted
+                          : main                                     ? s->trial
+                          : task->column < -1 && s->compared != NULL ? s->compared
+                                                                     : yoke_state_pool_take(g->pool, worker, s->subsystem);
+  double       *y       = main ? s->y_new : compares ? s->y_compared : g->variant_y[worker];
+  yoke_context *ctx     = g->worker_ctx[worker];
+  const bool    columns = main && (g->aims & GRAPH_COLUMNS);
+  const bool    asks    = columns && s->jacobian == YOKE_JACOBIAN_TANGENT;
+  const bool    answers = columns && s->jacobian == YOKE_JACOBIAN_ANALYTIC;
+  double        times[GRAPH_MAX_BREAKS + 2], times_along[GRAPH_MAX_BREAKS + 2];
+  yoke_signal   signal;
+  yoke_response response;
+  const double  size =
+      main || compares || observes ? 0.0 : graph_step_perturbation(g, &g->channels[s->column_channel[task->column]]);
   yoke_context_clear(ctx);
   yoke_context_watch_with(ctx, g->n_wires > 0 ? g->pass_ctx : NULL, worker == 0); /* without wires: before the step */
-  graph_signal(g, task->subsystem, task->column, size, times, g->signal_c[worker], &signal);
+  graph_signal(g, task->subsystem, observes ? -1 : task->column, size, times, g->signal_c[worker], &signal);
   if (!repeats) s->is_ahead = true;
   yoke_step_request request = yoke_step_over(&signal, g->block->past_t[0], g->H);
   request.begins_anew       = g->block->begins_anew;
   request.most_evaluations  = graph_most_evaluations(g);
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
-  if (main && (g->aims & GRAPH_LAST)) graph_observe_request(g, s, &request);
+  if ((main && (g->aims & GRAPH_LAST)) || observes) graph_observe_request(g, s, &request);
   if (asks) {
     ask_columns(g, task->subsystem, worker, times_along, &response);
     request.response = &response;
@@ -159,10 +162,14 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   if (main) {
     task->t_reached = request.t_reached < request.t_end ? request.t_reached : g->t_next;
     task->is_early  = task->t_reached < g->t_next;
-    if (asks) s->has_differences = !response.is_made;
+    if (asks) {
+      s->has_differences = !response.is_made;
+      s->can_shift       = response.is_made && response.can_shift;
+    }
     if (status != YOKE_OK) keep_messages(s, status, ctx);
     return;
   }
+  if (observes) return;
   if (compares) { /* a comparison that fails tells of a large error */
     for (int k = 0; status != YOKE_OK && k < s->subsystem->ny; ++k) y[k] = (double)INFINITY;
     return;
@@ -334,6 +341,14 @@ yoke_status graph_pass_comparison(yoke_graph *g, yoke_step_statistics *statistic
       memcpy(s->y_compared, s->y_new, (size_t)s->subsystem->ny * sizeof(double)); /* it cannot go back */
   }
   return run_tasks(g, g->aims, statistics) ? YOKE_OK : check_tasks(g, ctx);
+}
+
+yoke_status graph_pass_observed(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
+  begin_tasks(g);
+  for (int i = 0; i < g->n_subsystems; ++i) add_task(g, i, GRAPH_OBSERVED);
+  if (run_tasks(g, g->aims, statistics)) return YOKE_OK;
+  YOKE_TRY(check_tasks(g, ctx));
+  return YOKE_NOT_CONVERGED;
 }
 
 /* Perturbed integrations of a subsystem whose columns are differences. */

@@ -11,6 +11,7 @@
 #include "coupling/joint_gap.h"
 #include "coupling/kept_matrix.h"
 #include "coupling/rounding.h"
+#include "coupling/state_shift.h"
 
 #include <math.h>
 #include <string.h>
@@ -196,6 +197,33 @@ static bool stands(const yoke_graph *g, double previous, double norm) {
   return may_stand(g) && norm < small && norm < quick * previous;
 }
 
+/* Behind the first correction, which was `norm`: the states follow it, and what it leaves, by their tangents. *is_done: they are the result, and no
+ * integration with the corrected nodes is needed; else of all this nothing but the correction itself is left. */
+static yoke_status shift_states(yoke_graph *g, double norm, bool *is_done, yoke_step_statistics *statistics,
+                                yoke_context *ctx) {
+  enum { MOST_SHIFTS = 3 };
+  yoke_status status = YOKE_OK;
+  *is_done           = false;
+  if (!may_stand(g) || !graph_can_shift(g)) return YOKE_OK;
+  memcpy(g->w_before, g->w, (size_t)g->n_w * sizeof *g->w);
+  for (int n = 1; n <= MOST_SHIFTS && status == YOKE_OK && !*is_done; ++n) {
+    status = graph_shift(g, statistics);
+    if (status != YOKE_OK || !(graph_shift_miss(g) <= 1.0)) break;
+    graph_residual(g, 0);
+    YOKE_TRY(graph_correct(g, ctx));
+    const double after = graph_weighted_norm(g, g->delta);
+    *is_done           = graph_is_nothing(g, after) || stands(g, norm, after);
+    if (*is_done || !(after < norm)) break;
+    for (int i = 0; i < g->n_w; ++i) g->w[i] += g->delta[i];
+    norm = after;
+  }
+  if (*is_done) status = graph_shift_observe(g, statistics, ctx);
+  if (*is_done && status == YOKE_OK) return YOKE_OK;
+  *is_done = false;
+  memcpy(g->w, g->w_before, (size_t)g->n_w * sizeof *g->w);
+  return status < 0 ? status : YOKE_OK;
+}
+
 /* Newton from the predicted nodes until the conditions hold. With the matrix of an earlier step corrections shrink by a rate that hardly
  * changes. One that is no good, or reaches the noise of the solvers before the test is met, fails: the new one of a second chance converges
  * so quickly that noise is no matter. */
@@ -214,6 +242,9 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     }
     for (int i = 0; i < g->n_w; ++i) g->w[i] += g->delta[i];
     ++statistics->iterations;
+    bool is_done = false;
+    if (pass == 1) YOKE_TRY(shift_states(g, norm, &is_done, statistics, ctx));
+    if (is_done) return YOKE_OK;
     yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict != YOKE_VERDICT_CONVERGED && pass > 1) YOKE_TRY(look_for_rounding(g, &verdict, ctx));
     const bool is_old  = g->is_kept && g->broyden == NULL;

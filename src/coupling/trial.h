@@ -32,6 +32,12 @@ yoke_status yoke_graph_control(yoke_graph *graph, bool compares, yoke_context *c
  * for comparison integrations are allocated. Changes nothing of its steps. Before the first step, behind yoke_graph_control if there is one. */
 yoke_status yoke_graph_monitor(yoke_graph *graph, bool compares, yoke_context *ctx);
 
+/* States follow corrected coupling values by their tangents where that misses little (state_shift.h). Behind yoke_graph_control; nothing happens where
+ * subsystems or couplings have no such way. What a trial may miss is set before it: (p, v) of ports 0 to 2 n_wires - 1 one behind the other, in
+ * tolerated; NULL: none is made. */
+yoke_status yoke_graph_take_shifts(yoke_graph *graph, yoke_context *ctx);
+double     *yoke_graph_tolerated(const yoke_graph *graph);
+
 /* Between a trial and its acceptance, in a graph that is monitored and compares: a comparison `consistent`. `look` belongs to every
  * step, whether it is compared or not: consistent values of multipliers, without an integration; where they cannot be found the values in force stand
  * in. Subsystems that cannot go back are left out.

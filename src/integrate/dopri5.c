@@ -49,6 +49,7 @@ const yoke_integrator_ops dopri5_ops = {
     .step        = explicit_rk_step,
     .interpolate = explicit_rk_interpolate,
     .disturb     = explicit_rk_disturb,
+    .renew       = explicit_rk_renew,
     .used        = explicit_rk_used,
     .fresh       = explicit_rk_fresh,
     .is_sound    = explicit_rk_is_sound,

@@ -732,6 +732,16 @@ yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch
   return refresh(&x);
 }
 
+yoke_status explicit_rk_renew(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                              const yoke_signal *u) {
+  rk_view x;
+  view(integrator, scratch, state, u, &x);
+  return explicit_evaluate(integrator, x.work, x.u_now, &state->counters, u, state->t, YOKE_SIDE_LEFT, x.q, x.v,
+                           x.self->nystroem ? NULL : x.qdot, x.a,
+                           yoke_n_multipliers(integrator->equations) > 0 ? yoke_integrator_lambda(integrator, state)
+                                                                         : NULL);
+}
+
 typedef struct rk_step_data { /* of q or v over the last step */
   const double *y0, *y1, *f0, *f1, *d[RK_MAX_DENSE];
 } rk_step_data;

@@ -46,6 +46,8 @@ void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integ
                              double *v);
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                 const yoke_signal *u, bool state_was_reset);
+yoke_status explicit_rk_renew(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                              const yoke_signal *u);
 size_t      explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state);
 size_t      explicit_rk_fresh(const yoke_integrator *integrator);
 bool        explicit_rk_is_sound(const yoke_integrator *integrator, const yoke_integrator_state *state);

@@ -3,6 +3,7 @@
 #include "integrate/guests.h"
 #include "integrate/methods.h"
 #include "base/cancel.h"
+#include "base/assert.h"
 #include "base/jump.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -397,6 +398,31 @@ yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scrat
   const bool is_light = yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
   YOKE_TRY(check_inputs(integrator, &u, ctx));
   return tell_method(integrator, scratch, state, u, is_light ? CHANGE_NUDGE : CHANGE_RESET, ctx);
+}
+
+/* ---- shifts ---- */
+
+bool yoke_integrator_can_shift(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return yoke_integrator_at_work(integrator, state)->ops->renew != NULL;
+}
+
+yoke_status yoke_integrator_shift(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const double *dq, const double *dv, const yoke_signal *u) {
+  const yoke_integrator *method = yoke_integrator_at_work(integrator, state);
+  const yoke_equations  *e      = integrator->equations;
+  const double           t      = state->t;
+  double                *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
+  YOKE_ASSERT(method->ops->renew != NULL);
+  for (int i = 0; i < e->nq; ++i) q[i] += dq[i];
+  for (int i = 0; i < e->nv; ++i) v[i] += dv[i];
+  if (e->ng + e->n_norms > 0) {
+    YOKE_TRY(e->ops->project_position(e->self, scratch, t, q));
+    YOKE_TRY(e->ops->project_velocity(e->self, scratch, t, q, v));
+  }
+  state->t                 = left_of_jump(e, state->t_prev, t); /* invariant 6 */
+  const yoke_status status = method->ops->renew(method, scratch, state, u != NULL ? u : &yoke_signal_none);
+  state->t                 = t;
+  return status;
 }
 
 /* ---- steps, stops and break points ---- */

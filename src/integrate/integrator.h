@@ -92,6 +92,11 @@ typedef struct yoke_integrator_ops {
   yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                          const yoke_signal *u, bool state_was_reset);
 
+  /* q and v at the end of the last step have moved a little: what the method keeps of that point follows, with the left limit of the inputs.
+   * NULL: it keeps more than that (yoke_integrator_shift). */
+  yoke_status (*renew)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                       const yoke_signal *u);
+
   /* Linear solvers that the factors of a state may belong to: i = 0, 1, ...; NULL behind the last. NULL: states hold no factor. */
   const yoke_linear *(*linear)(const yoke_integrator *integrator, int i);
 
@@ -206,6 +211,12 @@ yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scr
  * limit of the inputs. Methods that keep nothing but the derivative at the point go on as they were, the others restart. */
 yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const yoke_signal *u, yoke_context *ctx);
+/* May the end of the last step be moved (yoke_integrator_shift)? Where the method at work keeps nothing of the steps before but lengths and errors. */
+bool        yoke_integrator_can_shift(const yoke_integrator *integrator, const yoke_integrator_state *state);
+/* The last step, had it been made with the inputs u, ends at q + dq and v + dv to first order: it does so, projected; a and lambda are those of that
+ * point with the left limit of u. The way there is known by its ends alone. Not YOKE_OK: the state is of no use any more. */
+yoke_status yoke_integrator_shift(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
+                                  const double *dq, const double *dv, const yoke_signal *u);
 /* dst := src, one copy. Both of this integrator. */
 void        yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
                                  const yoke_integrator_state *src);

@@ -145,8 +145,8 @@ const yoke_dae *yoke_tangents_dae(const yoke_tangents *tangents) {
 /* Where the parts of a room for n directions are. */
 typedef struct room_parts {
   size_t head, x[N_POINTS], u[N_POINTS], du[N_POINTS], J[N_POINTS], B[N_POINTS], factor[N_POINTS], y, k, result, trial,
-      before, error, reach, rate, stage, base, slope[N_SLOPES], matrix, column, right, linear, norm, sample[4], is_done,
-      takes;
+      before, error, off, reach, rate, stage, base, slope[N_SLOPES], matrix, column, right, linear, norm, sample[4],
+      is_done, takes;
   size_t size;
 } room_parts;
 
@@ -171,7 +171,7 @@ static room_parts lay_out(const yoke_tangents *tangents, int n) {
     p.B[i]      = explicit_reserve(&p.size, (size_t)dae->input_pattern->nnz * d);
     p.factor[i] = explicit_reserve(&p.size, e->motion_size);
   }
-  size_t *const states[] = {&p.y, &p.result, &p.trial, &p.before, &p.error, &p.stage, &p.base};
+  size_t *const states[] = {&p.y, &p.result, &p.trial, &p.before, &p.error, &p.off, &p.stage, &p.base};
   for (size_t i = 0; i < sizeof states / sizeof states[0]; ++i) *states[i] = explicit_reserve(&p.size, n_y);
   p.k = explicit_reserve(&p.size, n_slope);
   for (int i = 0; i < N_SLOPES; ++i) p.slope[i] = explicit_reserve(&p.size, n_slope);
@@ -218,6 +218,7 @@ static walk carve(const yoke_tangents *tangents, const void *room, int n) {
                              .trial   = explicit_at(room, p.trial),
                              .before  = explicit_at(room, p.before),
                              .error   = explicit_at(room, p.error),
+                             .off     = explicit_at(room, p.off),
                              .reach   = explicit_at(room, p.reach),
                              .rate    = explicit_at(room, p.rate),
                              .stage   = explicit_at(room, p.stage),
@@ -253,6 +254,8 @@ yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *
   const size_t         n_q  = (size_t)w.equations->nq * (size_t)w.n;
   return (yoke_tangent_view){.evaluations = head->evaluations,
                              .jacobians   = head->jacobians,
+                             .off_q       = w.off,
+                             .off_v       = w.off + n_q,
                              .n           = w.n,
                              .dq          = w.y,
                              .dv          = w.y + n_q,
@@ -268,12 +271,15 @@ yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *
 /* Directions for which the trial is good take it as their result, extrapolated if there was one before; *left counts those that still wait.
  * YOKE_NOT_CONVERGED: one of them will not be good with the most steps either, since doubling them divides an error by about 16. */
 static yoke_status settle(const walk *w, int m, int *left) {
-  const double *error = tangents_errors(w, m);
-  const double *best  = m > 1 ? w->error : w->trial; /* the error becomes the extrapolated trial */
-  const size_t  n     = (size_t)w->n;
-  const double  limit = tolerance_of(w);
-  const double  hope  = m < MOST_STEPS ? 10 * limit * pow((double)MOST_STEPS / m, 4) : 0;
-  for (size_t i = 0; m > 1 && i < w->n_y; ++i) w->error[i] = w->trial[i] + w->error[i] / 15.0;
+  const double *error     = tangents_errors(w, m);
+  const bool    is_better = m > 1 || tangents_are_rough(w);
+  const double *best      = is_better ? w->error : w->trial; /* the error becomes the extrapolated trial */
+  const size_t  n         = (size_t)w->n;
+  const double  limit     = tolerance_of(w);
+  const double  hope      = m < MOST_STEPS ? 10 * limit * pow((double)MOST_STEPS / m, 4) : 0;
+  /* with one step of the explicit rule: minus its defect, the Lobatto formula */
+  const double  better = m > 1 ? 1.0 / 15.0 : -1.0;
+  for (size_t i = 0; is_better && i < w->n_y; ++i) w->error[i] = w->trial[i] + better * w->error[i];
   for (size_t i = 0; i < n; ++i) {
     w->takes[i] = !w->is_done[i] && error[i] <= limit;
     if (!w->is_done[i] && !w->takes[i] && m >= FIRST_DOUBT && !(error[i] <= hope)) return YOKE_NOT_CONVERGED;
@@ -281,7 +287,11 @@ static yoke_status settle(const walk *w, int m, int *left) {
     *left -= w->takes[i];
   }
   for (size_t k = 0; k < w->n_y; k += n) {
-    for (size_t i = 0; i < n; ++i) w->result[k + i] = w->takes[i] ? best[k + i] : w->result[k + i];
+    for (size_t i = 0; i < n; ++i) {
+      if (!w->takes[i]) continue;
+      w->result[k + i] = best[k + i];
+      w->off[k + i] += is_better ? best[k + i] - w->trial[k + i] : -w->error[k + i];
+    }
   }
   return YOKE_OK;
 }
@@ -297,7 +307,7 @@ static yoke_status take_right(const walk *w, bool is_zero) {
     if (e->nu > 0) yoke_signal_value(w->u, t, YOKE_SIDE_RIGHT, 0, p->u);
     w->head->branch = e->ops->branch(e->self, w->work, t, p->x, p->x + w->tangents->dae->i_v, p->u);
   }
-  YOKE_TRY(tangents_linearise(w, p, t, YOKE_SIDE_RIGHT, !is_zero));
+  YOKE_TRY(tangents_linearise(w, p, t, YOKE_SIDE_RIGHT, !is_zero, false));
   YOKE_TRY(tangents_factor(w, p, t));
   tangents_slope(w, p, t, is_zero ? NULL : w->y, w->k);
   w->head->took_right = true;
@@ -318,6 +328,7 @@ yoke_status yoke_tangents_begin(const yoke_tangents *tangents, void *room, void 
   const walk w = open_walk(tangents, room, scratch, state, u, directions);
   *w.head      = (tangents_head){.t = state->t, .n = directions->n};
   memset(w.y, 0, w.n_y * sizeof *w.y);
+  memset(w.off, 0, w.n_y * sizeof *w.off);
   memset(w.reach, 0, (size_t)w.n * sizeof *w.reach);
   take_motion(&w);
   return take_right(&w, true);
@@ -346,7 +357,7 @@ static yoke_status try_steps(const walk *w, bool is_implicit, bool *has_slope) {
   w->head->known = 0;
   YOKE_TRY(tangents_explicit_trial(w, 1));
   YOKE_TRY(settle(w, 1, &left));
-  *has_slope = left == 0;
+  *has_slope = left == 0 && !tangents_are_rough(w);
   if (is_implicit) {
     memset(w->rate, 0, (size_t)w->n * sizeof *w->rate);
     m = 0;

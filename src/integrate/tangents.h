@@ -49,6 +49,7 @@ typedef struct yoke_tangent_view {
   const double *dq, *dv, *da, *dlambda;
   const double *q, *v, *a;              /* the point itself */
   int64_t       evaluations, jacobians; /* right-hand sides and Jacobians since the begin */
+  const double *off_q, *off_v; /* what dq and dv are off by, as the rule estimates it, summed over the micro steps */
 } yoke_tangent_view;
 yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *room);
 

@@ -63,6 +63,7 @@ typedef struct walk {
   double  *y, *k;          /* tangents (dq, dv) [nq + nv, n] at the point head->t, their slope (dq', da, dlambda) */
   double  *result, *trial; /* at the end of the micro step: accepted, just made */
   double  *before, *error; /* the trial before, error of `trial` */
+  double  *off;            /* errors of y as the rule estimates them, summed over the micro steps */
   double  *rate;           /* [n] how fast errors of dv move by the explicit rule [1/s]; 0: not known */
   double  *reach; /* [n] accelerations that the inputs would cause without joints, the largest of this macro step */
   double  *stage, *base;                     /* of a rule */
@@ -73,11 +74,21 @@ typedef struct walk {
   uint8_t *is_done, *takes;                  /* [n] has its result; takes the last trial */
 } walk;
 
+/* Rough ones that states follow are made better where that costs nothing, along a method whose a is that of the equations. */
+static inline bool tangents_are_rough(const walk *w) {
+  return w->is_explicit && w->directions->moves_states && w->directions->tolerance > 0.0;
+}
+
 /* q, v of a point are the motion's at t. */
 void tangents_place(const walk *w, const tangents_point *p, double t);
 
-/* a and lambda of a point, inputs and B at t from `side`; J (and w->reach) if it is wanted. YOKE_NOT_CONVERGED: beyond a jump of a law. */
-yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t, yoke_side side, bool with_jacobian);
+/* a and lambda of a point, inputs and B at t from `side`; J (and w->reach) if it is wanted. YOKE_NOT_CONVERGED: beyond a jump of a law.
+ * `has_a`: a is there, and there is no lambda. */
+yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t, yoke_side side, bool with_jacobian,
+                               bool has_a);
+
+/* a in the middle of the micro step := that of the cubic through v and a of its ends, which is off by O(h^4); at[END] is still its start. */
+void tangents_middle(const walk *w, const tangents_point *p);
 
 /* Factor for slopes at a point. */
 yoke_status tangents_factor(const walk *w, const tangents_point *p, double t);

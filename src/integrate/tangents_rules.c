@@ -24,9 +24,10 @@ static const double *step_start(const walk *w, int i) {
   return i == 0 ? w->y : w->trial;
 }
 
-static yoke_status go_to(const walk *w, const tangents_point *p, double t) {
+static yoke_status go_to(const walk *w, const tangents_point *p, double t, bool is_middle) {
   tangents_place(w, p, t);
-  return tangents_linearise(w, p, t, YOKE_SIDE_LEFT, true);
+  if (is_middle) tangents_middle(w, p);
+  return tangents_linearise(w, p, t, YOKE_SIDE_LEFT, true, is_middle);
 }
 
 /* ---- explicit ---- */
@@ -41,9 +42,11 @@ static yoke_status reach_point(const walk *w, int i, double c, int m, const tang
   const double t         = time_at(w, i, c, m);
   const bool   is_eighth = m <= 4 || (i == m - 1 && c == 1.0);
   const int    k         = is_eighth ? (int)((i + c) * END / m) : c == 1.0;
+  /* The first point of the first trial: rough tangents do without an evaluation there. */
+  const bool   is_middle = m == 1 && c == 0.5 && tangents_are_rough(w) && yoke_n_multipliers(w->equations) == 0;
   *point                 = &w->at[k];
   if (is_eighth && (w->head->known >> k & 1u) != 0) return YOKE_OK;
-  YOKE_TRY(go_to(w, *point, t));
+  YOKE_TRY(go_to(w, *point, t, is_middle));
   YOKE_TRY(tangents_factor(w, *point, t));
   if (is_eighth) w->head->known |= 1u << k;
   return YOKE_OK;
@@ -172,7 +175,7 @@ static void solve_stage(const walk *w, const yoke_factor *factor, double alpha) 
 /* One stage at t; w->base is set. */
 static yoke_status run_stage(const walk *w, double t, double alpha, double *k) {
   const yoke_equations *e = w->equations;
-  YOKE_TRY(go_to(w, &w->at[END], t));
+  YOKE_TRY(go_to(w, &w->at[END], t, false));
   YOKE_TRY(yoke_implicit_factor(w->implicit, alpha, 0.0, w->at[END].J, w->matrix, NULL, w->pivots));
   solve_stage(w, *w->pivots, alpha);
   for (size_t i = 0; i < w->n_y; ++i) k[i] = alpha * (w->stage[i] - w->base[i]);

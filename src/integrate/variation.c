@@ -29,7 +29,17 @@ static void note_reach(const walk *w, const tangents_point *at) {
   for (int i = 0; i < w->n; ++i) w->reach[i] = fmax(w->reach[i], sum[i]);
 }
 
-yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t, yoke_side side, bool with_jacobian) {
+void tangents_middle(const walk *w, const tangents_point *p) {
+  const yoke_integrator *integrator = w->tangents->integrator;
+  const yoke_dae        *dae        = w->tangents->dae;
+  const double          *start = w->at[END].x, h = w->state->t - w->state->t_prev;
+  const double          *v = yoke_integrator_v(integrator, w->state), *a = yoke_integrator_a(integrator, w->state);
+  for (int i = 0; i < w->equations->nv; ++i)
+    p->x[dae->i_a + i] = 1.5 * (v[i] - start[dae->i_v + i]) / h - 0.25 * (start[dae->i_a + i] + a[i]);
+}
+
+yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t, yoke_side side, bool with_jacobian,
+                               bool has_a) {
   const yoke_equations *e   = w->equations;
   const yoke_dae       *dae = w->tangents->dae;
   double               *q = p->x, *v = p->x + dae->i_v, *a = p->x + dae->i_a;
@@ -38,7 +48,8 @@ yoke_status tangents_linearise(const walk *w, const tangents_point *p, double t,
     return YOKE_NOT_CONVERGED;
   yoke_signal_value(&w->directions->du, t, side, 0, p->du);
   double *lambda = dae->i_lambda >= 0 ? p->x + dae->i_lambda : NULL;
-  if (t == w->state->t && w->is_explicit) { /* the step has left them, or whoever told the method of a jump */
+  if (has_a) {                                     /* and there are no multipliers */
+  } else if (t == w->state->t && w->is_explicit) { /* the step has left them, or whoever told the method of a jump */
     memcpy(a, yoke_integrator_a(w->tangents->integrator, w->state), (size_t)e->nv * sizeof *a);
     if (lambda != NULL)
       memcpy(lambda, yoke_integrator_lambda(w->tangents->integrator, w->state),

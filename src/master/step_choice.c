@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* [rtol], measured (tests/campaign): contacts amplify what force elements leave, rigid joints leave less than they tell. */
-static const double usual_budget = 1.0, joint_budget = 3.0, wide_budget = 10.0;
+static const double usual_budget = 1.0, joint_budget = 2.0, wide_budget = 10.0;
 
 static bool has_joint(const yoke_plan *plan) {
   for (int k = 0; k < plan->n_couplings; ++k) {
@@ -49,6 +49,14 @@ static void choose_comparisons(bool names_estimator, yoke_step_choice *choice) {
   enum { USUAL = 5 };
   if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "compare"), &choice->settings))
     choice->settings.compare = names_estimator ? 1 : USUAL;
+}
+
+/* Who names md wants its steps as they were published, and who names a corrector that is finer than usual what it finds. */
+static void choose_shifts(const yoke_plan *plan, bool names_estimator, yoke_step_choice *choice) {
+  static const double usual   = 0.09; /* of step.rtol: a tenth, but for rounding */
+  const bool          is_fine = plan->scheme.rtol < usual * choice->settings.tolerances.rtol;
+  if (choice->settings.shift == YOKE_SHIFT_AUTO)
+    choice->settings.shift = names_estimator || is_fine ? YOKE_SHIFT_OFF : YOKE_SHIFT_ON;
 }
 
 static yoke_status choose_estimator(yoke_context *ctx, const yoke_graph *graph, yoke_step_choice *choice) {
@@ -102,6 +110,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
   YOKE_TRY(choose_estimator(ctx, graph, choice));
   choose_budget(plan, graph, names_estimator, choice);
   choose_comparisons(names_estimator, choice);
+  choose_shifts(plan, names_estimator, choice);
   choose_steps(plan, choice);
   const char *fixed = NULL;
   if (!yoke_graph_can_repeat(graph, &fixed))

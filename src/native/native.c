@@ -166,7 +166,7 @@ static yoke_status native_step(const yoke_subsystem *subsystem, void *scratch, v
     return yoke_fail(ctx, status, "subsystem '%s': the step of %.6g s from t = %.9g s failed: %s", subsystem->name,
                      request->t_end - request->t, request->t, yoke_status_text(status));
   }
-  native_response_end(n, scratch, head->t, subsystem->ny, request->response);
+  native_response_end(n, scratch, state, subsystem->ny, request->response);
   native_remember_inputs(n, state, u, head->t, YOKE_SIDE_LEFT);
   if (n->is_loose) YOKE_TRY(watch_left_out(subsystem, head, ctx));
   if (!n->is_prescribed) return YOKE_OK;

@@ -211,7 +211,7 @@ yoke_status native_response_turn(const native *n, void *scratch, const void *sta
                                  yoke_response *response); /* the equations have a kink here */
 yoke_status native_response_advance(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                     yoke_response *response);
-void        native_response_end(const native *n, void *scratch, double t, int ny, yoke_response *response);
+void        native_response_end(const native *n, void *scratch, const void *state, int ny, yoke_response *response);
 
 /* native_events.c. The functions of the events from the state's time on; no crossing in a step that begins; those of its last micro step. */
 void                        native_begin_events(const native *n, void *scratch, void *state);

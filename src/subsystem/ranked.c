@@ -158,7 +158,8 @@ static yoke_status ranked_start(const yoke_subsystem *s, void *scratch, void *st
 typedef struct told {
   double  t_reached;
   int64_t evaluations, jacobians; /* of its response */
-  int32_t n_observed, is_made;
+  double  error;                  /* and the error of that */
+  int32_t n_observed, is_made, can_shift;
 } told;
 
 static void carry_told(yoke_relay_call *call, const yoke_subsystem *s, yoke_step_request *request, yoke_status status) {
@@ -168,6 +169,7 @@ static void carry_told(yoke_relay_call *call, const yoke_subsystem *s, yoke_step
     x.evaluations = response->evaluations;
     x.jacobians   = response->jacobians;
     x.is_made     = response->is_made;
+    x.can_shift   = response->can_shift;
   }
   yoke_carry(call, sizeof x, &x);
   request->t_reached  = x.t_reached;
@@ -178,8 +180,10 @@ static void carry_told(yoke_relay_call *call, const yoke_subsystem *s, yoke_step
   response->evaluations = x.evaluations;
   response->jacobians   = x.jacobians;
   response->is_made     = x.is_made != 0;
-  if (status == YOKE_OK && response->is_made)
-    yoke_carry(call, (size_t)response->directions.n * (size_t)s->ny * sizeof *response->dy, response->dy);
+  response->can_shift   = x.can_shift != 0;
+  const size_t size     = (size_t)response->directions.n * (size_t)s->ny * sizeof *response->dy;
+  if (status == YOKE_OK && response->is_made) yoke_carry(call, size, response->dy);
+  if (status == YOKE_OK && response->can_shift) yoke_carry(call, size, response->dy_off);
 }
 
 static yoke_status ranked_step(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
@@ -254,6 +258,27 @@ static size_t ranked_room(const yoke_subsystem *s, int n_directions) {
   yoke_carry_size(&call, &room);
   (void)yoke_relay_end(&call, YOKE_OK);
   return call.is_own ? room : room > 0;
+}
+
+/* Others hold no state: one number stands for all. */
+static int ranked_n_shifted(const yoke_subsystem *s) {
+  const ranked   *self = s->self;
+  size_t          n    = 0;
+  yoke_relay_call call;
+  if (begin(s, &call) == YOKE_OK && call.is_own && self->inner->ops->response->n_x != NULL)
+    n = (size_t)self->inner->ops->response->n_x(self->inner);
+  yoke_carry_size(&call, &n);
+  (void)yoke_relay_end(&call, YOKE_OK);
+  return call.is_own ? (int)n : n > 0;
+}
+
+static yoke_status ranked_shift(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                                const double *dx) {
+  const ranked   *self = s->self;
+  yoke_relay_call call;
+  yoke_status     status = begin(s, &call);
+  if (status == YOKE_OK && call.is_own) status = self->inner->ops->response->shift(self->inner, scratch, state, u, dx);
+  return end_change(&call, s, state, NULL, 0, status);
 }
 
 static double ranked_ahead(const yoke_subsystem *s, void *scratch, const void *state, int event) {
@@ -426,7 +451,7 @@ static ranked_facts facts_of(const yoke_subsystem *inner) {
 static const ranked all_groups = {
     .repeat   = {.copy = ranked_copy, .clear = ranked_clear},
     .instant  = {.response = ranked_response},
-    .response = {.room = ranked_room},
+    .response = {.room = ranked_room, .n_x = ranked_n_shifted, .shift = ranked_shift},
     .events =
         {.found = ranked_found, .ahead = ranked_ahead, .done = ranked_done, .begin = ranked_begin, .act = ranked_act},
     .observe = {.at = ranked_at},

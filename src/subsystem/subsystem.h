@@ -60,9 +60,12 @@ static inline int yoke_port_n_extra(const yoke_port *port) {
 /* Derivatives of the outputs at t_end with respect to directions of the inputs (group `response`). */
 typedef struct yoke_response {
   yoke_directions directions;
-  void           *room;           /* 64-byte aligned, bytes as the group says; nothing in it is kept */
-  double         *dy;             /* [n directions, ny] told, when is_made */
+  void           *room;   /* 64-byte aligned, bytes as the group says; nothing in it is kept */
+  double         *dy;     /* [n directions, ny] told, when is_made */
+  double         *dx;     /* [n directions, n_x] told, when can_shift: how the state changes; NULL: not wanted */
+  double         *dy_off; /* [n directions, ny] told with dx: what motions of dy are off by, as far as it is known */
   int64_t evaluations, jacobians; /* told: right-hand sides and Jacobians that it took besides those of the step */
+  bool    can_shift;              /* told, with is_made: the state that the step led to may be shifted */
   bool
       is_made; /* told; false: this step has none (a singular position, a jump of a law): perturbed integrations take its place */
 } yoke_response;
@@ -118,6 +121,13 @@ typedef struct yoke_instant_ops {
 typedef struct yoke_response_ops {
   size_t (*room)(const yoke_subsystem *subsystem,
                  int                   n_directions); /* bytes; 0: steps of this subsystem have no response */
+  /* Both or none. Numbers x of a state that change with the inputs of its last step; 0: states are never shifted. */
+  int (*n_x)(const yoke_subsystem *subsystem);
+  /* Behind a step whose response can_shift: x += dx [n_x], where the inputs u would have led to, to first order; own constraints are honoured, and
+   * outputs belong to it. What was observed and found inside of the step stays that of the old inputs. Not YOKE_OK: the state is of no use any
+   * more. */
+  yoke_status (*shift)(const yoke_subsystem *subsystem, void *scratch, void *state, const yoke_signal *u,
+                       const double *dx);
 } yoke_response_ops;
 
 /* A zero crossing of event `event` (number of the subsystem's own) inside a step. */

@@ -63,6 +63,16 @@ static size_t pass_room(const yoke_subsystem *s, int n_directions) {
   return s->inner->ops->response->room(s->inner, n_directions);
 }
 
+static int pass_n_shifted(const yoke_subsystem *s) {
+  const yoke_response_ops *inner = s->inner->ops->response;
+  return inner->n_x != NULL ? inner->n_x(s->inner) : 0;
+}
+
+static yoke_status pass_shift(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                              const double *dx) {
+  return s->inner->ops->response->shift(s->inner, scratch, yoke_wrapper_state(s, state), u, dx);
+}
+
 static yoke_found_events pass_found(const yoke_subsystem *s, const void *state) {
   return s->inner->ops->events->found(s->inner, yoke_wrapper_state_seen(s, state));
 }
@@ -155,7 +165,7 @@ static yoke_status pass_unpack(const yoke_subsystem *s, void *scratch, yoke_unpa
 static const yoke_wrapper pass = {
     .repeat   = {.copy = pass_copy, .clear = pass_clear},
     .instant  = {.response = pass_response},
-    .response = {.room = pass_room},
+    .response = {.room = pass_room, .n_x = pass_n_shifted, .shift = pass_shift},
     .events   = {.found = pass_found, .ahead = pass_ahead, .done = pass_done, .begin = pass_begin, .act = pass_act},
     .observe  = {.at = pass_at},
     .energy   = {.handles = pass_handles},
