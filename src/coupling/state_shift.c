@@ -8,10 +8,11 @@
 
 /* ---- preparation ---- */
 
-/* Is there anything in the steps of this graph that a shift of states would not know of? */
+/* Are there joints, corrected by rough tangents, and nothing in the steps of this graph that a shift of states would not know of? */
 static bool is_plain(const yoke_graph *g) {
-  return g->multirate == NULL && g->reset == NULL && g->forces == NULL && g->n_overlaps == 0 && g->n_sets == 1 &&
-         g->broyden == NULL && g->n_exchanges == 0 && g->pool != NULL;
+  return g->has_joints && g->response_tolerance > 0.0 && g->multirate == NULL && g->reset == NULL &&
+         g->forces == NULL && g->n_overlaps == 0 && g->n_sets == 1 && g->broyden == NULL && g->n_exchanges == 0 &&
+         g->pool != NULL;
 }
 
 static int n_motions(const graph_wire *wire) {
