@@ -21,8 +21,11 @@ static char *picture(fixture *f, const char *name) {
   return read_text(in_folder(f, name, path));
 }
 
+/* A quick run is enough to be drawn: large steps instead of controlled ones. */
+#define PENDULUM "run examples/double-pendulum.yaml -q --set cosimulation.step=1e-2 "
+
 static void run_pendulum(fixture *f) {
-  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q -o @/a.h5"), 0);
+  assert_int_equal(yoke(f, PENDULUM "-o @/a.h5"), 0);
 }
 
 /* Positions and angles are two panels, and every name is in the picture once. */
@@ -207,10 +210,10 @@ static void what_cannot_be_drawn_is_named(void **state) {
   assert_int_equal(yoke(f, "run examples/two-mass.yaml -q -o @/line.h5"), 0);
   assert_int_not_equal(yoke(f, "plot @/line.h5 --mechanism -o @/a.svg"), 0);
   assert_non_null(strstr(f->err, "no body in a plane or in space"));
-  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q --set output.select=[upper.x] -o @/some.h5"), 0);
+  assert_int_equal(yoke(f, PENDULUM "--set output.select=[upper.x] -o @/some.h5"), 0);
   assert_int_not_equal(yoke(f, "plot @/some.h5 --mechanism -o @/a.svg"), 0);
   assert_non_null(strstr(f->err, "does not hold 'upper.y'"));
-  assert_int_equal(yoke(f, "run examples/double-pendulum.yaml -q --csv @/c.csv"), 0);
+  assert_int_equal(yoke(f, PENDULUM "--csv @/c.csv"), 0);
   assert_int_not_equal(yoke(f, "plot @/c.csv --mechanism -o @/a.svg"), 0);
   assert_non_null(strstr(f->err, "does not hold its model"));
   assert_int_equal(yoke(f, "plot @/line.h5 --mechanism"), 2);
