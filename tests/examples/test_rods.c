@@ -52,10 +52,10 @@ static void follows(const subject *s) {
 }
 
 static void the_crane_follows_the_tolerance(void **state) {
-  (void)state;
+  (void)state; /* at 0.2 s the wave in the rope has reached the load: before, the load is where it was to 1e-12 m */
   const subject crane = {"examples/crane.yaml",
                          "parameters.begin=0.05;solvers.default.rtol=1e-9",
-                         0.08,
+                         0.2,
                          {"load.x", "load.z", "load.vx", "trolley.x", "rope.node[6].x"}};
   follows(&crane);
 }
