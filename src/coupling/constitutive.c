@@ -1061,6 +1061,7 @@ static void constitutive_power(const void *object, double t, const double *u, co
     out->in[side] = take_motion(self, y, scratch, &m) ? held_power(self, side, t, u, &m, poses) : (double)NAN;
     yoke_arena_release(scratch, mark);
   }
+  out->is_true = n_holder != 1;
   if (n_holder == 1)
     yoke_force_element_energy(self->element, poses, t, &out->stored, &out->lost); /* it reads no further numbers */
   else

@@ -284,9 +284,10 @@ typedef struct yoke_instant_form {
 
 /* What a coupling does at one instant: powers and the energy of its element, as its holder has them. */
 typedef struct yoke_wire_power {
-  double in[2];  /* into the subsystem of each side, through its port [W] */
-  double stored; /* in the element [J] */
-  double lost;   /* in the element [W] */
+  double in[2];   /* into the subsystem of each side, through its port [W] */
+  double stored;  /* in the element [J] */
+  double lost;    /* in the element [W] */
+  bool   is_true; /* stored and lost are those of the true motions */
 } yoke_wire_power;
 
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */

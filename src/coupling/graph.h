@@ -90,9 +90,9 @@ typedef struct yoke_scheme_settings {
   int          corrections; /* semi-implicit: exactly so many; 0: one, and more where a level that is held is open */
   double       length;      /* L of the model [m]; 0: levels are not judged */
   double       time, force; /* T [s] and F [N] of the model, which with L measure what has no size yet; 0: not known */
-  bool         bears_any_size; /* an analysis, whose states are directions and no motions: none is too large */
-  bool   has_linear_parts; /* likewise: dy/dw of all subsystems depends on degree and step alone and is found once */
-  double joint_tolerance;  /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
+  bool bears_any_size; /* nothing that is finite is too large: a study of what is unstable, directions of an analysis */
+  bool has_linear_parts;  /* likewise: dy/dw of all subsystems depends on degree and step alone and is found once */
+  double joint_tolerance; /* largest gap of a joint that an accepted step may leave [m]; 0: none is too large */
 } yoke_scheme_settings;
 
 /* Why a trial step was rejected or a step is shorter than planned. */

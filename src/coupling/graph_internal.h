@@ -517,7 +517,7 @@ void   graph_port_ahead(const yoke_graph *graph, const graph_wire *wire, int sid
 /* What a pass is for, besides trial states and y_new. */
 enum {
   GRAPH_COLUMNS = 1, /* columns of dy/dw */
-  GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for */
+  GRAPH_LAST    = 2  /* it may be the last of the trial: subsystems observe what they are asked for, and count works */
 };
 /* Size of a perturbation of a channel that stands out of the solver's noise; in a step also out of rounding. */
 double graph_perturbation(const graph_channel *channel);

@@ -137,7 +137,8 @@ static void run_task(yoke_graph *g, graph_task *task, yoke_task_times *clock, in
   request.begins_anew       = g->block->begins_anew;
   request.most_evaluations  = graph_most_evaluations(g);
   request.stop_anywhere     = main && g->n_wires == 0 && g->settings.stop_anywhere;
-  if ((main && (g->aims & GRAPH_LAST)) || observes) graph_observe_request(g, s, &request);
+  request.is_draft          = !main || !(g->aims & GRAPH_LAST);
+  if (!request.is_draft || observes) graph_observe_request(g, s, &request);
   if (asks) {
     ask_columns(g, task->subsystem, worker, times_along, &response);
     request.response = &response;

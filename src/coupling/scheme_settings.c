@@ -127,6 +127,13 @@ static const yoke_setting scheme_rows[] = {
      .help     = "the error of every macro step is estimated and summed up, with a fixed step too; its results do not "
                  "depend on it, step control keeps the budget of a run by it",
      AT(monitor)},
+    {.key   = "divergence",
+     .type  = YOKE_SETTING_WORD,
+     .words = {"stop", "bear"},
+     .help =
+         "what a run does that grows beyond all that a mechanism can do: it ends, or goes on as long as its numbers "
+         "are finite, for studies of what is unstable",
+     AT(bears_any_size)},
     {.key   = "slow_values",
      .type  = YOKE_SETTING_WORD,
      .words = {"linear", "constant"},

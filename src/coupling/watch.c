@@ -117,6 +117,7 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
   sizes->largest[kind]     = fmax(sizes->largest[kind], size);
   if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], size);
   char remedy[REMEDY_SIZE];
+  if (g->settings.bears_any_size && isfinite(value)) return YOKE_OK;
   if (is_beyond && isfinite(value)) {
     describe_remedy(g, channel, remedy);
     return yoke_fail(ctx, YOKE_E_UNSTABLE,
@@ -236,7 +237,7 @@ yoke_status graph_blame_nodes(const yoke_graph *g, yoke_context *ctx) {
 
 yoke_status graph_watch(yoke_graph *g, yoke_context *ctx) {
   watched_sizes sizes = sizes_so_far(g);
-  for (int w = 0; w < g->n_wires; ++w) YOKE_TRY(watch_motion(g, &g->wires[w], ctx));
+  for (int w = 0; w < g->n_wires && !g->settings.bears_any_size; ++w) YOKE_TRY(watch_motion(g, &g->wires[w], ctx));
   for (int c = 0; c < g->n_channels; ++c) {
     if (is_watched(&g->channels[c])) YOKE_TRY(watch_channel(g, &g->channels[c], &sizes, ctx));
   }

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gauss-Legendre points and weights on [0, 1]: exact to degree 5. */
-enum { N_POINTS = 3 };
-static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
-static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+/* Gauss-Legendre points on [0, 1], of equal weights: exact to degree 3, as good as Hermite polynomials of the motion are. */
+enum { N_POINTS = 2 };
+static const double point[N_POINTS] = {0.21132486540518713, 0.78867513459481287};
+static const double weight          = 1.0 / N_POINTS;
 
-/* Extremes of the run so far. */
+/* Extremes and sums of the run so far. */
 typedef struct extremes {
   double leak, kinetic, potential[2]; /* largest |leak| and kinetic energy; smallest and largest potential one */
+  double lost;                        /* in the elements of all couplings, with the true motions of their ports */
 } extremes;
 
 struct yoke_account {
@@ -110,26 +111,22 @@ static const double *outputs_of(const yoke_account *a, const yoke_wire *wire, in
 }
 
 /* v as the derivative of p's polynomial, where it is that of a coordinate: its integral over the step is the displacement. */
-static void follow_positions(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
-                             double *y) {
-  const int n_p = shape->n_p;
+static void follow_positions(const yoke_wire_path *path, double s, double *y) {
+  const double *from = path->from, *to = path->to, slope = 6.0 * s * (1.0 - s) / path->H;
+  const int     n_p = path->shape->n_p;
   for (int c = 0; c < n_p; ++c) {
-    const int k = shape->p[c].rate;
+    const int k = path->shape->p[c].rate;
     if (k < 0) continue;
-    y[n_p + k] = 6.0 * s * (1.0 - s) * (to[c] - from[c]) / H + (1.0 - s) * (1.0 - 3.0 * s) * from[n_p + k] +
-                 s * (3.0 * s - 2.0) * to[n_p + k];
+    y[n_p + k] =
+        slope * (to[c] - from[c]) + (1.0 - s) * (1.0 - 3.0 * s) * from[n_p + k] + s * (3.0 * s - 2.0) * to[n_p + k];
   }
 }
 
-/* Motion of a port of the wire at local time s, with what its law reads or its side reacts with besides. */
-static void move(const yoke_wire *wire, int side, double s, double H, const double *from, const double *to,
-                 double *room, double *y) {
-  const yoke_port_shape *shape = wire->shape[side];
-  const int              n     = yoke_shape_n_y(shape);
-  memcpy(y, to, (size_t)n * sizeof *y);
-  yoke_wire_move(shape, s, H, from, to, room, y);
-  follow_positions(shape, s, H, from, to, y);
-  for (int k = n; k < wire->n_y[side]; ++k) y[k] = from[k] + s * (to[k] - from[k]);
+/* Motion of a port at local time s, with what the law of the wire reads or its side reacts with besides: n_y numbers. */
+static void move(const yoke_wire_path *path, int n_y, double s, double *y) {
+  yoke_wire_path_at(path, s, y);
+  follow_positions(path, s, y);
+  for (int k = yoke_shape_n_y(path->shape); k < n_y; ++k) y[k] = path->from[k] + s * (path->to[k] - path->from[k]);
 }
 
 /* Works and loss of a wire over the step from t to t + H. */
@@ -139,23 +136,30 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   const int              n     = yoke_graph_n_channels(a->def.graph, w);
   const double          *u     = yoke_graph_sampled(a->def.graph, w);
   const size_t           mark  = yoke_arena_mark(&a->scratch);
-  const double          *from[2], *to[2];
-  double                *y[2], *room[2];
+  yoke_wire_path         path[2];
+  double                *y[2];
   for (int side = 0; side < 2; ++side) {
-    const size_t n_p = (size_t)wire->shape[side]->n_p, n_v = (size_t)wire->shape[side]->n_v;
-    from[side] = outputs_of(a, wire, side, before);
-    to[side]   = outputs_of(a, wire, side, NULL);
-    y[side]    = yoke_arena_take(&a->scratch, (size_t)wire->n_y[side], sizeof(double));
-    room[side] = yoke_arena_take(&a->scratch, n_p * (n_v + 2), sizeof(double));
+    const yoke_port_shape *shape = wire->shape[side];
+    const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
+    double                *room = yoke_arena_take(&a->scratch, yoke_wire_path_room(shape), sizeof *room);
+    y[side]                     = yoke_arena_take(&a->scratch, (size_t)wire->n_y[side], sizeof(double));
+    if (a->scratch.has_failed) break;
+    yoke_wire_path_begin(&path[side], shape, H, from, to, room);
+    memcpy(y[side], to, (size_t)yoke_shape_n_y(shape) * sizeof *to);
   }
   for (int i = 0; i < N_POINTS && !a->scratch.has_failed; ++i) {
     yoke_wire_power power;
-    for (int side = 0; side < 2; ++side) move(wire, side, point[i], H, from[side], to[side], room[side], y[side]);
+    double          stored;
+    for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], point[i], y[side]);
     shown->power(wire->self, t + point[i] * H, u + (ptrdiff_t)i * n, (const double *const[2]){y[0], y[1]}, &power,
                  &a->scratch);
-    account[YOKE_ACCOUNT_WORK_1] += weight[i] * H * power.in[0];
-    account[YOKE_ACCOUNT_WORK_2] += weight[i] * H * power.in[1];
-    account[YOKE_ACCOUNT_DISSIPATED] += weight[i] * H * power.lost;
+    account[YOKE_ACCOUNT_WORK_1] += weight * H * power.in[0];
+    account[YOKE_ACCOUNT_WORK_2] += weight * H * power.in[1];
+    account[YOKE_ACCOUNT_DISSIPATED] += weight * H * power.lost;
+    if (!power.is_true && shown->energy != NULL)
+      shown->energy(wire->self, t + point[i] * H, (const double *const[2]){y[0], y[1]}, &stored, &power.lost,
+                    &a->scratch);
+    a->most->lost += weight * H * power.lost;
   }
   yoke_arena_release(&a->scratch, mark);
 }
@@ -219,6 +223,7 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
     double none[YOKE_N_ACCOUNTS] = {0.0};
     if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, none);
   }
+  a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
   return yoke_arena_check(&a->scratch, ctx, "the energy account");
 }
@@ -289,6 +294,10 @@ const double *yoke_account_now(const yoke_account *a) {
 
 const double *yoke_account_before(const yoke_account *a) {
   return a->before;
+}
+
+double yoke_account_lost(const yoke_account *a) {
+  return a->most->lost;
 }
 
 yoke_account_sums yoke_account_sum(const yoke_account *a) {

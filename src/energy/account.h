@@ -5,7 +5,7 @@
  *   total       their sum: dE + dD - dX of all, whatever the works are, because each stands on both sides
  * The same samples of the force and of the displacement count on both sides of a port. An element that one side holds between its own motion
  * and copies of the other's stores what it stores there. Works are integrals of the applied signals over the motion of the ports between
- * macro points, by three points of Gauss; positions are Hermite polynomials there, so that a constant force has the work f . dx.
+ * macro points, by two points of Gauss; positions are Hermite polynomials there, so that a constant force has the work f . dx.
  * All numbers are since the start, but for stored energies. */
 #ifndef YOKE_ENERGY_ACCOUNT_H
 #define YOKE_ENERGY_ACCOUNT_H
@@ -64,6 +64,9 @@ void yoke_account_correct(yoke_account *account, int wire, int side, double work
 /* All numbers at the present time, and as they were one step before. */
 const double *yoke_account_now(const yoke_account *account);
 const double *yoke_account_before(const yoke_account *account);
+
+/* Lost in the elements of all couplings since the start, with the true motions of their ports [J]. */
+double yoke_account_lost(const yoke_account *account);
 
 typedef struct yoke_account_sums {
   double leak, largest; /* total at the present time; largest |leak| so far [J] */

@@ -2,34 +2,34 @@
 
 #include <math.h>
 
-/* Gauss-Legendre points and weights on [0, 1]: exact to degree 9. */
-enum { N_POINTS = 5 };
-static const double point[N_POINTS]  = {0.046910077030668004, 0.23076534494715845, 0.5, 0.76923465505284155,
-                                        0.953089922969332};
-static const double weight[N_POINTS] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
-                                        0.23931433524968324, 0.11846344252809454};
+/* Gauss-Legendre points and weights on [0, 1]: exact to degree 5. */
+enum { N_POINTS = 3 };
+static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
+static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
-/* Cubic Hermite polynomial at s in [0, 1] of values x and rates r at both ends of a step H. */
-static double hermite(double s, double H, double x0, double r0, double x1, double r1) {
-  return (1 + 2 * s) * (1 - s) * (1 - s) * x0 + s * (1 - s) * (1 - s) * H * r0 + s * s * (3 - 2 * s) * x1 +
-         s * s * (s - 1) * H * r1;
+static void set_rates(const yoke_port_shape *shape, const double *y, double *T, double *rate) {
+  const int n_p = shape->n_p, n_v = shape->n_v;
+  yoke_shape_tangent(shape, y, T);
+  for (int k = 0; k < n_p; ++k) {
+    rate[k] = 0.0;
+    for (int j = 0; j < n_v; ++j) rate[k] += T[k * n_v + j] * y[n_p + j];
+  }
 }
 
-void yoke_wire_move(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
-                    double *room, double *y) {
-  const int     n_p = shape->n_p, n_v = shape->n_v;
-  const double *ends[2] = {from, to};
-  double       *rate[2] = {room, room + n_p}, *T = room + 2 * n_p;
-  for (int e = 0; e < 2; ++e) {
-    yoke_shape_tangent(shape, ends[e], T);
-    for (int k = 0; k < n_p; ++k) {
-      rate[e][k] = 0.0;
-      for (int j = 0; j < n_v; ++j) rate[e][k] += T[k * n_v + j] * ends[e][n_p + j];
-    }
-  }
-  for (int k = 0; k < n_p; ++k) y[k] = hermite(s, H, from[k], rate[0][k], to[k], rate[1][k]);
-  for (int k = 0; k < n_v; ++k)
-    y[n_p + k] = hermite(s, H, from[n_p + k], from[n_p + n_v + k], to[n_p + k], to[n_p + n_v + k]);
+void yoke_wire_path_begin(yoke_wire_path *path, const yoke_port_shape *shape, double H, const double *from,
+                          const double *to, double *room) {
+  *path = (yoke_wire_path){.shape = shape, .H = H, .from = from, .to = to, .rate = {room, room + shape->n_p}};
+  set_rates(shape, from, room + 2 * shape->n_p, path->rate[0]);
+  set_rates(shape, to, room + 2 * shape->n_p, path->rate[1]);
+}
+
+void yoke_wire_path_at(const yoke_wire_path *path, double s, double *y) {
+  const int     n_p = path->shape->n_p, n_v = path->shape->n_v;
+  const double *from = path->from, *to = path->to;
+  const double  c0 = (1 + 2 * s) * (1 - s) * (1 - s), c1 = s * s * (3 - 2 * s); /* cubic Hermite polynomials */
+  const double  d0 = s * (1 - s) * (1 - s) * path->H, d1 = s * s * (s - 1) * path->H;
+  for (int k = 0; k < n_p; ++k) y[k] = c0 * from[k] + d0 * path->rate[0][k] + c1 * to[k] + d1 * path->rate[1][k];
+  for (int k = n_p; k < n_p + n_v; ++k) y[k] = c0 * from[k] + d0 * from[n_v + k] + c1 * to[k] + d1 * to[n_v + k];
 }
 
 double yoke_wire_loss(const yoke_wire *wire, const yoke_wire_point *from, const yoke_wire_point *to, double t,
@@ -37,19 +37,19 @@ double yoke_wire_loss(const yoke_wire *wire, const yoke_wire_point *from, const 
   const yoke_shown_form *shown = wire->formulation->shown;
   const double           H     = to->t - from->t;
   const size_t           mark  = yoke_arena_mark(scratch);
-  double                *y[2], *room[2], sum = 0.0;
+  yoke_wire_path         path[2];
+  double                *y[2], sum = 0.0;
   if (shown == NULL || shown->energy == NULL) return 0.0;
   for (int side = 0; side < 2; ++side) {
-    const yoke_port_shape *shape = wire->shape[side];
-    const size_t           n_p = (size_t)shape->n_p, n_v = (size_t)shape->n_v;
-    y[side]    = yoke_arena_take(scratch, (size_t)wire->n_y[side], sizeof(double));
-    room[side] = yoke_arena_take(scratch, n_p * (n_v + 2), sizeof(double));
+    double *room = yoke_arena_take(scratch, yoke_wire_path_room(wire->shape[side]), sizeof *room);
+    y[side]      = yoke_arena_take(scratch, (size_t)wire->n_y[side], sizeof(double));
+    if (!scratch->has_failed) yoke_wire_path_begin(&path[side], wire->shape[side], H, from->y[side], to->y[side], room);
   }
   for (int i = 0; i < N_POINTS && !scratch->has_failed; ++i) {
     const double at = from->t + point[i] * (t - from->t), s = (at - from->t) / H;
     double       stored, power;
     for (int side = 0; side < 2; ++side) {
-      yoke_wire_move(wire->shape[side], s, H, from->y[side], to->y[side], room[side], y[side]);
+      yoke_wire_path_at(&path[side], s, y[side]);
       for (int k = yoke_shape_n_y(wire->shape[side]); k < wire->n_y[side]; ++k) /* what its law reads besides */
         y[side][k] = from->y[side][k] + s * (to->y[side][k] - from->y[side][k]);
     }

@@ -7,10 +7,21 @@
 
 #include "coupling/graph.h"
 
-/* p and v of a port at local time s of a step H that leads from outputs `from` to outputs `to`, into y; accelerations stay as they are. room
- * has n_p (n_v + 2) numbers. */
-void yoke_wire_move(const yoke_port_shape *shape, double s, double H, const double *from, const double *to,
-                    double *room, double *y);
+/* Motion of a port over a step H that leads from outputs `from` to outputs `to`, all kept, as are the numbers of `room`. */
+typedef struct yoke_wire_path {
+  const yoke_port_shape *shape;
+  double                 H;
+  const double          *from, *to;
+  double                *rate[2]; /* [n_p] p' at both ends */
+} yoke_wire_path;
+
+static inline size_t yoke_wire_path_room(const yoke_port_shape *shape) {
+  return (size_t)shape->n_p * ((size_t)shape->n_v + 2) + 1;
+}
+void yoke_wire_path_begin(yoke_wire_path *path, const yoke_port_shape *shape, double H, const double *from,
+                          const double *to, double *room);
+/* p and v at local time s into y; accelerations stay as they are. */
+void yoke_wire_path_at(const yoke_wire_path *path, double s, double *y);
 
 /* Outputs of the two ports of a wire at a macro point. */
 typedef struct yoke_wire_point {

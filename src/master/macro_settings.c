@@ -11,11 +11,11 @@ static const yoke_setting macro_rows[] = {
      .otherwise = "monitor; off for a single chain, for solver exact, and with a split where nobody asks for work",
      .option    = "energy",
      .value     = "WORD",
-     .help      = "work of loads and dampers is integrated along, for total.balance, the energy drift and the leak of "
+     .help      = "work of loads and dampers is counted, for total.balance, the energy drift and the leak of "
                   "couplings; the other words correct it"},
     {.key       = "energy_cap",
      .type      = YOKE_SETTING_POSITIVE,
-     .otherwise = "1/4; passivity: 1",
+     .otherwise = "1/4; passivity and rigid joints: 1",
      .with      = "energy",
      .of        = "correct guard passivity",
      .help      = "largest correcting force in units of the coupling force"},

@@ -51,6 +51,7 @@ typedef struct observed_part {
 typedef struct observed_wire {
   bool    has_mean;      /* means of its forces are asked for */
   bool    is_seen;       /* its ports and channels are asked for */
+  bool    is_shown;      /* its forces or its gap are */
   int     y_at[2];       /* where the outputs of its ports start among the handles of their subsystems */
   int     first_channel; /* among those of all wires */
   double *force[2], *g;  /* [n_rows] at the present time */
@@ -141,9 +142,9 @@ static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
   for (int i = 0; i < o->n_all; ++i) {
     const yoke_output *output = &o->list[i].output;
     with_energies             = with_energies || output->source == YOKE_OUTPUT_TOTAL;
-    if (output->source == YOKE_OUTPUT_WIRE && o->wires[output->index].formulation->shown != NULL &&
-        !see_wire(o, def, output->index))
-      return false;
+    if (output->source != YOKE_OUTPUT_WIRE || o->wires[output->index].formulation->shown == NULL) continue;
+    if (!see_wire(o, def, output->index)) return false;
+    o->seen[output->index].is_shown = true;
   }
   for (int w = 0; w < o->n_wires; ++w) {
     const yoke_shown_form *shown = o->wires[w].formulation->shown;
@@ -151,6 +152,7 @@ static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
     const bool is_held   = with_energies && shown->energy != NULL;
     const bool is_judged = def->with_residuals && o->wires[w].joint != NULL;
     if ((is_held || is_judged) && !see_wire(o, def, w)) return false;
+    o->seen[w].is_shown = o->seen[w].is_shown || is_judged;
   }
   return true;
 }
@@ -273,7 +275,7 @@ const int64_t *yoke_observer_handles(const yoke_observer *observer, int part) {
 
 /* ---- values ---- */
 
-/* Forces, gap and stored energy [J] of a wire. */
+/* Forces and gap of a wire, where somebody asks for them, and its stored energy [J]. */
 static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
   const yoke_wire       *wire   = &o->wires[w];
   const observed_wire   *seen   = &o->seen[w];
@@ -281,9 +283,10 @@ static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
   const double *const    y[2]   = {at->parts[wire->subsystem[0]] + seen->y_at[0],
                                    at->parts[wire->subsystem[1]] + seen->y_at[1]};
   double                 stored = 0.0, lost = 0.0;
-  if (seen->has_mean)
+  if (seen->is_shown && seen->has_mean)
     shown->values(wire->self, at->t, at->means + seen->first_channel, y, seen->mean, seen->g, &o->arena);
-  shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
+  if (seen->is_shown)
+    shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
   if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost, &o->arena);
   return stored;
 }

@@ -30,6 +30,7 @@ static yoke_wire_point point_of(const yoke_system *s, int w, const double *all, 
 double system_loss_at(yoke_system *s, double t) {
   double sum = s->loss.sum;
   if (!s->loss.is_wanted || !(t > s->loss.t)) return sum;
+  if (s->account != NULL && t >= yoke_graph_t(s->graph)) return yoke_account_lost(s->account);
   for (int w = 0; w < s->plan->n_couplings; ++w) {
     if (s->plan->couplings[w].is_signal) continue; /* holds nothing, and may end at an input without a port */
     const yoke_wire_point from = point_of(s, w, s->loss.before, s->loss.t),

@@ -315,6 +315,13 @@ static void chain_energy(const void *self, void *work, double t, const double *q
   yoke_chain_kernel_energy(kernel, t, kernel->gx, q, v, &out->kinetic, &out->potential, &dissipated, &external);
 }
 
+static void chain_powers(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                         double *dissipated, double *external) {
+  (void)work;
+  (void)u;
+  yoke_chain_kernel_powers(self, t, q, v, dissipated, external);
+}
+
 static bool is_linear(const yoke_chain_kernel *kernel) {
   if (kernel->law != YOKE_CHAIN_LINEAR || kernel->loads.has_contact) return false;
   for (int g = 0; g < kernel->loads.n_shapes; ++g) {
@@ -386,6 +393,7 @@ static const yoke_equations_ops chain_ops = {
     .stage              = chain_stage,
     .sweep              = chain_sweep,
     .energy             = chain_energy,
+    .powers             = chain_powers,
     .linear             = chain_linear,
 };
 

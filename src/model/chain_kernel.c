@@ -346,44 +346,57 @@ static bool owns_mass(const yoke_chain_kernel *kernel, int i) {
   return i >= kernel->own && i < kernel->own_end;
 }
 
+void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
+                              double *power_dissipated, double *power_external) {
+  double P_damper = 0.0, P_load = 0.0, shared[YOKE_CHAIN_SHARED];
+  for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
+    i1             = kernel->n + 1 - i0 > BLOCK ? i0 + BLOCK : kernel->n + 1;
+    double P_block = 0.0;
+    for (int i = i0; i < i1; ++i) {
+      const yoke_chain_element p = yoke_chain_element_at(kernel, i);
+      if (owns_element(kernel, i))
+        P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->elements->exponent_v);
+    }
+    P_damper += P_block;
+  }
+  int active;
+  (void)yoke_chain_loads_begin(&kernel->loads, t, shared, &active);
+  for (int k = 0; k < kernel->loads.n_forces; ++k) {
+    const yoke_chain_force *load = &kernel->loads.forces[k];
+    double                  force;
+    if (owns_mass(kernel, load->mass) && load->shape >= 0 &&
+        yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, x, &force))
+      P_load += force * v[load->mass];
+  }
+  *power_dissipated = P_damper;
+  *power_external   = P_load;
+}
+
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                               double *kinetic, double *potential, double *power_dissipated, double *power_external) {
-  double T = 0.0, U = 0.0, P_damper = 0.0, P_load = 0.0;
+  double T = 0.0, U = 0.0;
   /* Sums per block, then of blocks: rounding grows with the root of n at most. */
   for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
     i1             = kernel->n + 1 - i0 > BLOCK ? i0 + BLOCK : kernel->n + 1;
-    double T_block = 0.0, U_block = 0.0, P_block = 0.0;
+    double T_block = 0.0, U_block = 0.0;
     for (int i = i0; i < i1; ++i) { /* element i and mass i */
       const yoke_chain_element p = yoke_chain_element_at(kernel, i);
-      if (owns_element(kernel, i)) {
+      if (owns_element(kernel, i))
         U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
-        P_block += damper_power(deflection(kernel, i, v), p.d, p.D, kernel->elements->exponent_v);
-      }
       if (!owns_mass(kernel, i)) continue;
       T_block += 0.5 * kernel->mass[i] * v[i] * v[i];
       U_block -= kernel->mass[i] * gx * x[i];
     }
     T += T_block;
     U += U_block;
-    P_damper += P_block;
   }
-  double shared[YOKE_CHAIN_SHARED];
-  int    active;
-  (void)yoke_chain_loads_begin(&kernel->loads, t, shared, &active);
   for (int k = 0; k < kernel->loads.n_forces; ++k) {
     const yoke_chain_force *load = &kernel->loads.forces[k];
-    double                  force;
-    if (!owns_mass(kernel, load->mass)) continue;
-    if (load->shape < 0) {
-      U += contact_energy(load, x[load->mass]);
-    } else if (yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, x, &force)) {
-      P_load += force * v[load->mass];
-    }
+    if (owns_mass(kernel, load->mass) && load->shape < 0) U += contact_energy(load, x[load->mass]);
   }
-  *kinetic          = T;
-  *potential        = U;
-  *power_dissipated = P_damper;
-  *power_external   = P_load;
+  *kinetic   = T;
+  *potential = U;
+  yoke_chain_kernel_powers(kernel, t, x, v, power_dissipated, power_external);
 }
 
 /* ---- creation ---- */

@@ -27,6 +27,10 @@ void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
                               double *kinetic, double *potential, double *power_dissipated, double *power_external);
 
+/* The powers alone. */
+void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
+                              double *power_dissipated, double *power_external);
+
 /* Equations of a model that is one chain and nothing else: is_second_order, fused `stage`, GGL form x = (q, v) for implicit integrators,
  * `linear` when C = D = 0, there is no contact and loads are constant in time. Input k is a force on mass
  * input_mass[k] (0-based), times input_factor[k] (NULL: 1). */

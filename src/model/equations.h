@@ -160,6 +160,10 @@ typedef struct yoke_equations_ops {
 
   /* Optional */
   void (*energy)(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out);
+  /* Powers [W] at (t, q, v) under the inputs u: lost in dampers and drag, brought in by loads. That of prescribed motions of joints, and of
+   * loads that read v' or lambda (`feels`), is not among them. NULL: it is always 0. Optional. */
+  void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                 double *dissipated, double *external);
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
    * YOKE_E_UNSUPPORTED: not linear. */
   yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,

@@ -41,6 +41,11 @@ size_t yoke_flexible_n_entries(const yoke_flexible *body) {
          3 * (size_t)linear->stiffness.start[body->n] + 12 * (size_t)linear->n_turns;
 }
 
+bool yoke_flexible_is_damped(const yoke_flexible *body) {
+  if (body->cable != NULL) return body->cable->damping != 0.0 || body->cable->axial_damping != 0.0;
+  return body->linear->damping.start[body->n] > 0;
+}
+
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
                           double *kinetic, double *potential, double *dissipated) {
   if (body->cable != NULL) {

@@ -23,6 +23,8 @@ void yoke_flexible_jacobian(const yoke_flexible *body, const double *q, const do
 /* No less than the entries of M and of both derivatives. */
 size_t yoke_flexible_n_entries(const yoke_flexible *body);
 
+bool yoke_flexible_is_damped(const yoke_flexible *body);
+
 /* Adds energies [J] and the power that dampers take [W]. */
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
                           double *kinetic, double *potential, double *dissipated);

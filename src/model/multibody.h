@@ -204,9 +204,11 @@ void        yoke_multibody_jump_name(const yoke_multibody *mb, int k, char *text
 int         yoke_multibody_n_variables(const yoke_multibody *mb);
 
 /* Where integral k of the options, dissipated and external work are in q; -1: without `energy`. */
-int yoke_multibody_integral_at(const yoke_multibody *mb, int k);
-int yoke_multibody_dissipated_at(const yoke_multibody *mb);
-int yoke_multibody_external_at(const yoke_multibody *mb);
+int  yoke_multibody_integral_at(const yoke_multibody *mb, int k);
+int  yoke_multibody_dissipated_at(const yoke_multibody *mb);
+int  yoke_multibody_external_at(const yoke_multibody *mb);
+/* Are there dampers, drag or loads, whose powers (equations.h) need not be 0? */
+bool yoke_multibody_has_powers(const yoke_multibody *mb);
 
 /* q [nq] and v [nv] as the user wrote them (not yet consistent; quadratures 0). */
 void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v);

@@ -73,6 +73,42 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   }
 }
 
+void mb_powers_at(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                  double *dissipated, double *external) {
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  mb_work_carve(mb, work, &w);
+  mb_poses(mb, &w, q, v, false);
+  mb_ghost_poses(mb, &w, u);
+  mb_powers(mb, &w, t, q, v, u, NULL, dissipated, external);
+}
+
+static bool is_damped(const yoke_force_element *el) {
+  if (el->rod == NULL && el->law != NULL) return true;
+  for (int i = 0; i < (el->rod != NULL ? 6 : el->n); ++i) {
+    if ((el->rod != NULL ? el->rod->damping : el->damping)[i] != 0.0) return true;
+  }
+  return false;
+}
+
+static bool chain_has_powers(const yoke_chain *chain) {
+  const yoke_per_mass *list[2] = {&chain->damping, &chain->damping_power};
+  for (int k = 0; k < 2; ++k) {
+    if (list[k]->each != NULL || list[k]->value != 0.0) return true;
+  }
+  return chain->n_loads > 0;
+}
+
+bool yoke_multibody_has_powers(const yoke_multibody *mb) {
+  bool has = mb->n_formulas > 0;
+  for (int i = 0; i < mb->n_forces; ++i) has = has || is_damped(&mb->forces[i]);
+  for (int i = 0; i < mb->n_loads; ++i) has = has || mb->loads[i].load->kind != YOKE_LOAD_CONTACT;
+  for (int i = 0; i < mb->n_flexibles; ++i) has = has || yoke_flexible_is_damped(mb->flexibles[i].given);
+  for (int b = 0; b < mb->model->n_bodies; ++b)
+    has = has || (mb->model->bodies[b].kind == YOKE_BODY_CHAIN && chain_has_powers(mb->model->bodies[b].chain));
+  return has;
+}
+
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                     const double *u, const double *lambda, double *qdot) {
   for (int k = 0; mb->n_port_integrals > 0 && k < mb->n_ports; ++k) {

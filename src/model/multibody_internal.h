@@ -655,6 +655,10 @@ void   mb_flexible_mass_apply(const yoke_multibody *mb, const double *x, double 
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
                const double *lambda, double *dissipated, double *external);
 
+/* The same of equations (equations.h). */
+void mb_powers_at(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                  double *dissipated, double *external);
+
 /* Rates of the quadratures into qdot[nq_states ...]. */
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
                     const double *u, const double *lambda, double *qdot);

@@ -243,6 +243,13 @@ static void prescribed_energy(const void *self, void *work, double t, const doub
   p->base.ops->energy(p->base.self, work, t, q, v, out);
 }
 
+/* q and v are where the prescribed motions put them already. */
+static void prescribed_powers(const void *self, void *work, double t, const double *q, const double *v, const double *u,
+                              double *dissipated, double *external) {
+  const prescribed *p = self;
+  p->base.ops->powers(p->base.self, work, t, q, v, u, dissipated, external);
+}
+
 /* What is felt is felt where the prescribed motions are. */
 static void prescribed_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                               double *value) {
@@ -271,6 +278,7 @@ static const yoke_equations_ops prescribed_ops = {
     .dae_rhs          = prescribed_dae_rhs,
     .dae_jacobian     = prescribed_dae_jacobian,
     .energy           = prescribed_energy,
+    .powers           = prescribed_powers,
     .linear           = prescribed_linear,
     .events           = prescribed_events,
     .next_break       = prescribed_next_break,

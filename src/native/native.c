@@ -82,7 +82,7 @@ static yoke_status native_start(const yoke_subsystem *subsystem, void *scratch, 
   return YOKE_OK;
 }
 
-/* From here on somebody looks into micro steps; some time: for rough tangents any dense output will do that costs nothing. */
+/* From here on somebody looks into micro steps; some time: for rough tangents and works any dense output will do that costs nothing. */
 static double look_from(const native *n, const yoke_step_request *request) {
   const bool has_response = request->response != NULL,
              is_rough     = has_response && request->response->directions.tolerance > 0.0;
@@ -90,7 +90,7 @@ static double look_from(const native *n, const yoke_step_request *request) {
   const double look = request->n_observed < request->n_times
                           ? fmin(request->t_look, request->times[request->n_observed])
                           : request->t_look;
-  return is_rough ? fmin(look, DBL_MAX) : look;
+  return is_rough || (n->counts_work && native_work_looks(n)) ? fmin(look, DBL_MAX) : look;
 }
 
 /* What the step of a request may take. Methods that stop at every macro point take several times what one step of theirs needs. */
@@ -121,9 +121,12 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
   do {
     if (head->counters.evaluations - begin > most) return give_up(head, head->counters.evaluations - begin, ctx);
     head->t_look = look_from(n, request);
-    int jump;
+    int        jump;
+    const bool counts = n->counts_work && !request->is_draft;
+    if (counts) native_begin_work(n, scratch, head);
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
+    if (counts) native_count_work(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
     if (request->stop_anywhere) /* who looks into this step does so behind it */
@@ -342,6 +345,7 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->jump_pause          = reserve_packed(&s->state_size, 3 * n_jumps);
   at->jump_next           = reserve_packed(&s->state_size, n_jumps > 0 ? 1 : 0);
   at->nudged              = reserve_packed(&s->state_size, n->has_halos ? 1 : 0);
+  at->work                = reserve_packed(&s->state_size, n->tells_work ? 2 : 0);
   s->state_size           = whole_lines(s->state_size);
   s->state_rest           = n->integrator->state_size - yoke_integrator_fresh(n->integrator);
   s->scratch_size         = whole_lines(n->integrator->scratch_size);
@@ -363,6 +367,10 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->look_q              = reserve(&s->scratch_size, e->nq);
   at->look_v              = reserve(&s->scratch_size, e->nv);
   at->look_y              = reserve(&s->scratch_size, s->ny);
+  at->work_q              = reserve(&s->scratch_size, n->counts_work ? e->nq : 0);
+  at->work_v              = reserve(&s->scratch_size, n->counts_work ? e->nv : 0);
+  at->work_u              = reserve(&s->scratch_size, n->counts_work ? e->nu : 0);
+  at->work_from           = reserve(&s->scratch_size, n->counts_work ? native_work_keeps(n) : 0);
   lay_out_jumps(n, s, at);
   if (n->dae == NULL) return;
   at->x       = reserve(&s->scratch_size, n->dae->nx);
@@ -513,7 +521,7 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
                                            .port_frame     = def->port_frame,
                                            .port_request   = def->port_request,
                                            .port_integrals = !def->no_integrals,
-                                           .energy         = def->energy,
+                                           .energy         = def->energy && native_integrates_work(def),
                                            .n_integrals    = def->n_integrals,
                                            .integrals      = def->integrals,
                                            .n_inputs       = def->n_inputs,
@@ -541,6 +549,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(native_instant_create(ctx, n));
   n->holds_jumps = native_can_hold_jumps(n);
   YOKE_TRY(native_take_halos(ctx, n, s, def));
+  n->tells_work    = def->energy;
+  n->counts_work   = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
   native_places at = {0};
   lay_out(n, s, &at);
   n->at = yoke_arena_share(&s->arena, &at, sizeof at);

@@ -36,7 +36,7 @@ typedef struct yoke_native_def {
   const double              *q, *v;        /* start (no quadratures), where it fits the joints; NULL: assembled */
   bool                       is_whole;     /* a model that runs as a whole: its start is told about */
   bool                       in_parts;     /* multibody.h */
-  bool                       energy;       /* dissipated and external work are wanted: they are integrated along */
+  bool                       energy;       /* dissipated and external work are wanted */
   bool                       no_response;  /* nobody asks for it: what it needs is not built */
   bool no_integrals; /* integrals of outputs are not wanted and are 0: a lone chain then keeps its fast equations */
 } yoke_native_def;

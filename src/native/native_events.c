@@ -270,15 +270,14 @@ static yoke_status set_values(const native *n, void *scratch, const void *state,
 }
 
 /* The energy that an event brings in or takes away is counted as work from outside, so that the balance stays. */
-static void account_for_jump(const native *n, void *scratch, const void *state, double *q, const double *v) {
-  const yoke_equations *e        = &n->equations;
-  const native_point    own      = native_own_point(n, state);
-  const int             external = yoke_multibody_external_at(n->mb);
+static void account_for_jump(const native *n, void *scratch, void *state, double *q, const double *v) {
+  const yoke_equations *e   = &n->equations;
+  const native_point    own = native_own_point(n, state);
   yoke_energy           before, after;
-  if (external < 0) return;
+  if (!n->tells_work) return;
   e->ops->energy(e->self, scratch, own.t, own.q, own.v, &before);
   e->ops->energy(e->self, scratch, own.t, q, v, &after);
-  q[external] += after.kinetic + after.potential - before.kinetic - before.potential;
+  native_bring_in(n, state, q, after.kinetic + after.potential - before.kinetic - before.potential);
 }
 
 static native_pause *pauses_of(const void *state, size_t at) {

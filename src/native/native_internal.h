@@ -57,8 +57,11 @@ typedef struct native_places {
   size_t jump_most, jump_since, jump_pause; /* into the state */
   /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
   size_t jump_next;
-  size_t nudged;              /* into the state: halos have moved */
-  size_t jump, change, spare; /* into the scratch: of jumps; a state to go back to */
+  size_t nudged;                 /* into the state: halos have moved */
+  size_t work;                   /* the same: what was dissipated and brought in since the start (native_work.c) */
+  size_t work_q, work_v, work_u; /* into the scratch: inside a micro step */
+  size_t work_from;              /* the same: q, v, a where it begins; of equations with q' = v */
+  size_t jump, change, spare;    /* into the scratch: of jumps; a state to go back to */
 } native_places;
 
 /* What every step reads comes first. */
@@ -78,12 +81,14 @@ typedef struct native {
   bool                 holds_jumps;              /* of laws or loads */
   bool                 has_halos;
   bool                 shows_motions_only; /* of its own state: no extras, no signals, no images, no motion given */
+  bool                 counts_work;        /* beside the solver: native_work.c */
   yoke_equations       equations;
   yoke_multibody      *mb;    /* lives as long as the equations */
   yoke_port           *ports; /* [n_ports] */
   const yoke_model    *model;
   yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
+  bool                 tells_work;        /* it is wanted, counted or integrated along */
   double              *q_start, *v_start; /* [nq], [nv] consistent start */
   int                  n_redundant;       /* constraint rows that follow from the others */
   int                 *redundant;         /* [n_redundant] */
@@ -126,11 +131,13 @@ native_point native_own_point(const native *n, const void *state);
 yoke_status  native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
 /* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at->lambda. */
 yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
-/* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. */
+/* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. u: at the point's time, of
+ * `signal`. */
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
                          double *y);
 yoke_status native_show(const native *n, void *scratch, const void *state, const native_point *at,
-                        const native_point *image_from, const double *u, const double *a, double *y);
+                        const native_point *image_from, const yoke_signal *signal, const double *u, const double *a,
+                        double *y);
 yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const void *state, const yoke_signal *u,
                           yoke_side side, double *y);
 
@@ -169,6 +176,23 @@ void        native_free_jumps(const native *n, yoke_integrator_state *head, doub
 /* Jumps that are free take sides, those that are between leave where the inputs ask for it. */
 yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u,
                                yoke_context *ctx);
+
+/* native_work.c */
+
+/* Is work a quadrature of the equations, which the solver integrates along? Else it is counted beside it, where there is any. */
+bool native_integrates_work(const yoke_native_def *def);
+/* May it look into micro steps? */
+bool native_work_looks(const native *n);
+/* Numbers that it keeps of where a micro step begins. */
+int  native_work_keeps(const native *n);
+/* Before a micro step that counts, and behind it: all of it, from head->t_prev on. */
+void native_begin_work(const native *n, void *scratch, const yoke_integrator_state *head);
+void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
+/* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */
+void native_bring_in(const native *n, void *state, double *q, double work);
+/* Dissipated and external work up to t, in the last micro step. */
+void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, double t,
+                    yoke_energy *out);
 
 /* native_signals.c */
 
@@ -224,10 +248,10 @@ bool                        native_found_is_sound(const native *n, const void *f
 extern const yoke_event_ops native_events;
 
 /* native_observe.c. What handles ask for is added. */
-void native_want(int n, const int64_t *handles, native_wanted *out);
+void        native_want(int n, const int64_t *handles, native_wanted *out);
 /* Outputs of all signals into y, just behind native_accelerations (if they ask for these). */
-void native_show_signals(const native *n, void *scratch, const native_point *at, const double *u, const double *a,
-                         double *y);
+void        native_show_signals(const native *n, void *scratch, const void *state, const native_point *at,
+                                const yoke_signal *signal, const double *u, const double *a, double *y);
 /* All times of the request that the last micro step has reached. */
 yoke_status native_observe_passed(const native *n, void *scratch, const void *state, const yoke_signal *u,
                                   yoke_step_request *request);

@@ -38,12 +38,13 @@ static yoke_status find_point(const native *n, void *scratch, const void *state,
 
 /* What one point shows: filled as far as it is wanted. */
 typedef struct view {
-  native_point  point;
-  const double *u, *a, *lambda, *y;
-  yoke_energy   energy;
-  double        residual;
-  int           connection; /* whose forces and violations these are; -1: none yet */
-  double        force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
+  native_point       point;
+  const yoke_signal *signal; /* of the inputs u */
+  const double      *u, *a, *lambda, *y;
+  yoke_energy        energy;
+  double             residual;
+  int                connection; /* whose forces and violations these are; -1: none yet */
+  double             force[YOKE_CONNECTION_MAX_ROWS], g[YOKE_CONNECTION_MAX_ROWS];
 } view;
 
 static double largest_violation(const native *n, void *scratch, const native_point *at) {
@@ -56,10 +57,11 @@ static double largest_violation(const native *n, void *scratch, const native_poi
   return most;
 }
 
-static void look_at_state(const native *n, void *scratch, const native_wanted *wants, view *x) {
+static void look_at_state(const native *n, void *scratch, const void *state, const native_wanted *wants, view *x) {
   const yoke_equations *e = &n->equations;
   if (wants->energy && e->ops->energy != NULL)
     e->ops->energy(e->self, scratch, x->point.t, x->point.q, x->point.v, &x->energy);
+  if (wants->energy && n->tells_work) native_work_at(n, scratch, state, x->signal, x->point.t, &x->energy);
   if (wants->residual) x->residual = largest_violation(n, scratch, &x->point);
 }
 
@@ -68,7 +70,7 @@ static yoke_status fill(const native *n, void *scratch, const void *state, const
   const yoke_equations *e = &n->equations;
   const double         *u = x->u;
   double               *a = native_doubles(scratch, n->at->a), *lambda = native_doubles(scratch, n->at->lambda_0);
-  look_at_state(n, scratch, wants, x);
+  look_at_state(n, scratch, state, wants, x);
   if (!wants->accelerations) return YOKE_OK;
   YOKE_TRY(native_accelerations(n, scratch, &x->point, u, a));
   memcpy(lambda, native_doubles(scratch, n->at->lambda), (size_t)yoke_n_multipliers(e) * sizeof *lambda);
@@ -77,7 +79,7 @@ static yoke_status fill(const native *n, void *scratch, const void *state, const
   if (!wants->outputs) return YOKE_OK;
   double *y = native_doubles(scratch, n->at->look_y);
   x->y      = y;
-  return native_show(n, scratch, state, &x->point, &x->point, u, a, y);
+  return native_show(n, scratch, state, &x->point, &x->point, x->signal, u, a, y);
 }
 
 static void look_at_connection(const native *n, void *scratch, int connection, view *x) {
@@ -127,7 +129,7 @@ static yoke_status observe(const native *n, void *scratch, const void *state, co
                            yoke_side side, int count, const int64_t *handles, double *values) {
   double       *now   = native_doubles(scratch, n->at->left);
   native_wanted wants = {0};
-  view          x     = {.connection = -1, .u = now};
+  view          x     = {.connection = -1, .signal = u, .u = now};
   native_want(count, handles, &wants);
   if (n->equations.nu > 0) yoke_signal_value(u, t, side, 0, now);
   YOKE_TRY(find_point(n, scratch, state, t, now, &x.point));
@@ -137,10 +139,15 @@ static yoke_status observe(const native *n, void *scratch, const void *state, co
   return YOKE_OK;
 }
 
-void native_show_signals(const native *n, void *scratch, const native_point *at, const double *u, const double *a,
-                         double *y) {
-  view x = {.point = *at, .u = u, .a = a, .lambda = native_doubles(scratch, n->at->lambda), .connection = -1};
-  look_at_state(n, scratch, &n->shown, &x);
+void native_show_signals(const native *n, void *scratch, const void *state, const native_point *at,
+                         const yoke_signal *signal, const double *u, const double *a, double *y) {
+  view x = {.point      = *at,
+            .signal     = signal,
+            .u          = u,
+            .a          = a,
+            .lambda     = native_doubles(scratch, n->at->lambda),
+            .connection = -1};
+  look_at_state(n, scratch, state, &n->shown, &x);
   for (int k = 0; k < n->n_ports; ++k) {
     for (int i = 0; i < n->signals[k].n; ++i)
       y[n->ports[k].y_at + native_signals_at(n, k) + i] = value_of(n, scratch, n->signals[k].handles[i], &x);
@@ -167,7 +174,7 @@ const yoke_observe_ops native_observe = {.at = observe_at};
 
 static void energy_handles(const yoke_subsystem *subsystem, int64_t out[YOKE_N_ENERGIES]) {
   const native *n         = subsystem->self;
-  const bool    is_stored = n->equations.ops->energy != NULL, is_worked = yoke_multibody_dissipated_at(n->mb) >= 0;
+  const bool    is_stored = n->equations.ops->energy != NULL, is_worked = n->tells_work;
   for (int k = 0; k < YOKE_N_ENERGIES; ++k) {
     const bool is_known = k == YOKE_ENERGY_KINETIC || k == YOKE_ENERGY_POTENTIAL ? is_stored : is_worked;
     out[k]              = is_known ? yoke_native_handle(YOKE_NATIVE_ENERGY, k, 0) : YOKE_NO_HANDLE;

@@ -78,10 +78,11 @@ void native_show_motions(const native *n, void *scratch, const void *state, cons
 }
 
 yoke_status native_show(const native *n, void *scratch, const void *state, const native_point *at,
-                        const native_point *image_from, const double *u, const double *a, double *y) {
+                        const native_point *image_from, const yoke_signal *signal, const double *u, const double *a,
+                        double *y) {
   native_show_motions(n, scratch, state, at, a, y);
   YOKE_TRY(show_extras(n, scratch, at, u, y));
-  if (n->has_signal_ports) native_show_signals(n, scratch, at, u, a, y);
+  if (n->has_signal_ports) native_show_signals(n, scratch, state, at, signal, u, a, y);
   return show_images(n, scratch, image_from, u, y);
 }
 
@@ -115,5 +116,5 @@ yoke_status native_output(const yoke_subsystem *subsystem, void *scratch, const 
   double *a = native_doubles(scratch, n->at->a);
   YOKE_TRY(native_prescribe(n, scratch, now, &at));
   if (n->needs_accelerations) YOKE_TRY(native_accelerations(n, scratch, &at, now, a));
-  return native_show(n, scratch, state, &at, &own, now, a, y);
+  return native_show(n, scratch, state, &at, &own, u, now, a, y);
 }

@@ -57,14 +57,13 @@ static void motions(const yoke_subsystem *subsystem, void *scratch, const void *
 }
 
 static void account(const yoke_subsystem *subsystem, void *scratch, void *state, double sign) {
-  const native         *n        = subsystem->self;
-  const yoke_equations *e        = &n->equations;
-  const native_point    own      = native_own_point(n, state);
-  const int             external = yoke_multibody_external_at(n->mb);
+  const native         *n   = subsystem->self;
+  const yoke_equations *e   = &n->equations;
+  const native_point    own = native_own_point(n, state);
   yoke_energy           energy;
-  if (external < 0) return;
+  if (!n->tells_work) return;
   e->ops->energy(e->self, scratch, own.t, own.q, own.v, &energy);
-  yoke_integrator_q(n->integrator, state)[external] += sign * (energy.kinetic + energy.potential);
+  native_bring_in(n, state, yoke_integrator_q(n->integrator, state), sign * (energy.kinetic + energy.potential));
 }
 
 const yoke_reset_ops native_resets = {

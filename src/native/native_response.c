@@ -23,10 +23,10 @@ static size_t native_room(const yoke_subsystem *subsystem, int n_directions) {
 
 /* ---- shifts ---- */
 
-/* Not where something inside of a step depends on the way: events and jumps of laws were located on it. */
+/* Not where something inside of a step depends on the way: events and jumps of laws were located on it, work was counted along it. */
 static bool may_shift(const native *n) {
   return n->tangents != NULL && n->equations.n_events == 0 && !n->holds_jumps && !n->is_prescribed && !n->has_halos &&
-         !n->is_loose;
+         !n->is_loose && !n->counts_work;
 }
 
 static int native_n_x(const yoke_subsystem *subsystem) {

@@ -79,7 +79,8 @@ typedef struct yoke_step_request {
   /* > 0: a step that takes more right-hand sides than this, and than twenty times as many as the steps before did in that time (the first one: ten
    * times as many as this), may be given up: YOKE_E_UNSTABLE. */
   int64_t        most_evaluations;
-  double         t_look; /* from this time on somebody observes inside the last micro step; +infinity: nobody */
+  bool           is_draft; /* nobody goes on from where it leads: works need not be counted */
+  double         t_look;   /* from this time on somebody observes inside the last micro step; +infinity: nobody */
   /* Values of handles at times inside the step, t < times[i] <= t_end, rising; left limits of the inputs. */
   int            n_times, n_handles;
   const double  *times;

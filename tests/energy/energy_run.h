@@ -68,6 +68,35 @@ static inline double energy_leak(const char *model, const char *sets) {
   return leak;
 }
 
+/* Amplitude of a quantity between t0 and t1, looked at every 2 ms. */
+static inline double energy_swing(const char *path, const char *sets, bool is_whole, const char *name, double t0,
+                                  double t1) {
+  char                    text[ENERGY_TEXT];
+  const char             *set[ENERGY_SETS];
+  yoke_context           *ctx;
+  yoke_model             *model;
+  yoke_simulation        *run;
+  int                     handle;
+  double                  largest = 0.0;
+  yoke_simulation_options options = {.size = sizeof options, .threads = 1, .monolithic = is_whole};
+  snprintf(text, sizeof text, "%s", sets);
+  const yoke_load_options load = {.size = sizeof load, .n_sets = energy_words(text, set, ENERGY_SETS), .sets = set};
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_model_load(ctx, path, &load, &model), YOKE_OK);
+  assert_int_equal(yoke_simulation_create(ctx, model, &options, &run), YOKE_OK);
+  assert_int_equal(yoke_simulation_find(ctx, run, 1, &name, &handle), YOKE_OK);
+  for (int i = 0; t0 + 2e-3 * i <= t1; ++i) {
+    double value;
+    assert_int_equal(yoke_simulation_run_to(ctx, run, t0 + 2e-3 * i), YOKE_OK);
+    assert_int_equal(yoke_simulation_get(ctx, run, 1, &handle, &value), YOKE_OK);
+    largest = fmax(largest, fabs(value));
+  }
+  yoke_simulation_destroy(&run);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return largest;
+}
+
 /* `share` of the expected value. */
 static inline void energy_check(const char *what, double found, double expected, double share) {
   if (!(fabs(found - expected) <= share * fabs(expected)))

@@ -84,6 +84,19 @@ static void subsystems_gain_what_goes_through_their_ports(void **state) {
   }
 }
 
+/* A light mass and held forces: a run that grows without bounds ends, or tells what it does. */
+static void run_that_bears_divergence_tells_its_leak(void **state) {
+  (void)state;
+  energy_run run = energy_try(oscillator, "cosimulation.energy=monitor parameters.m2=0.01", "");
+  assert_int_equal(run.status, YOKE_E_UNSTABLE);
+  assert_non_null(strstr(run.warning, "diverges"));
+  energy_release(&run);
+  run = energy_of(oscillator, "cosimulation.energy=monitor parameters.m2=0.01 cosimulation.divergence=bear", "");
+  energy_check("m2 = 0.01", run.summary.leak_largest, 1.64e47, 0.01);
+  assert_non_null(strstr(run.warning, "out of nothing"));
+  energy_release(&run);
+}
+
 static void leak_above_a_tenth_of_the_energy_is_warned_of(void **state) {
   (void)state;
   energy_run run = energy_of(oscillator, "cosimulation.energy=monitor", "");
@@ -107,23 +120,50 @@ static void runs_without_an_account_have_no_leak(void **state) {
   energy_release(&run);
 }
 
-/* Motions have the same bits with and without. */
+/* Motions have the same bits with and without: with fixed and controlled steps, explicit, implicit and exact solvers, fused chains. */
 static void account_changes_nothing(void **state) {
-  static const char *const models[] = {"examples/two-mass.yaml", "examples/slider-crank-flexible.yaml"};
-  static const char *const print[]  = {"m1.x m1.v m2.x m2.v", "bar2.angle bar2.omega"};
+  static const struct {
+    const char *model, *sets, *print;
+  } runs[] = {
+      {"examples/two-mass.yaml", "t_end=0.05", "m1.x m1.v m2.x m2.v"},
+      {"examples/two-mass.yaml", "solvers.default.kind=semi-euler solvers.default.step=1e-4 t_end=0.05",
+       "m1.x m1.v m2.x m2.v"},
+      {"examples/slider-crank-flexible.yaml", "t_end=0.05", "bar2.angle bar2.omega"},
+      {"examples/double-pendulum-flexible.yaml", "solvers.default.kind=radau5 t_end=0.05", "lower.angle lower.omega"},
+      {"examples/robot-arm-split.yaml", "solvers.default.kind=bdf t_end=0.05", "fore.angle fore.omega"},
+      {"examples/chain-conv.yaml", "t_end=2e-3", "c.x[1] c.v[1]"},
+  };
   (void)state;
-  for (int i = 0; i < 2; ++i) {
-    energy_run with = energy_of(
-        models[i], "solvers.default.kind=semi-euler solvers.default.step=1e-4 cosimulation.energy=monitor t_end=0.1",
-        print[i]);
-    energy_run without = energy_of(
-        models[i], "solvers.default.kind=semi-euler solvers.default.step=1e-4 cosimulation.energy=off t_end=0.1",
-        print[i]);
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(sets, sizeof sets, "%s cosimulation.energy=monitor", runs[i].sets);
+    energy_run with = energy_of(runs[i].model, sets, runs[i].print);
+    snprintf(sets, sizeof sets, "%s cosimulation.energy=off", runs[i].sets);
+    energy_run without = energy_of(runs[i].model, sets, runs[i].print);
+    assert_true(with.summary.n_print > 0);
     for (int k = 0; k < with.summary.n_print; ++k)
       assert_memory_equal(&with.value[k], &without.value[k], sizeof(double));
     energy_release(&with);
     energy_release(&without);
   }
+}
+
+/* Two damped oscillators that nothing couples, solved exactly but for rounding: what is left of the balance is the error of D. */
+static void work_of_dampers_is_of_sixth_order(void **state) {
+  double leak[2];
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(sets, sizeof sets,
+             "parameters.kc=0 parameters.c1=1 parameters.c2=1 parameters.n=1 parameters.H=%g t_end=1 "
+             "cosimulation.energy=monitor solvers.default.kind=dop853 solvers.a.kind=dop853 solvers.b.kind=dop853",
+             i == 0 ? 8e-3 : 4e-3);
+    energy_run run = energy_of(oscillator, sets, "");
+    leak[i]        = fabs(run.summary.leak);
+    energy_release(&run);
+  }
+  assert_true(leak[0] > 1e-6 && leak[0] < 1e-3); /* of 10 kJ, most of which are dissipated */
+  assert_true(fabs(log2(leak[0] / leak[1]) - 6.0) < 0.2);
 }
 
 int main(void) {
@@ -133,9 +173,11 @@ int main(void) {
       cmocka_unit_test(positions_of_the_oscillator_are_those_of_the_source),
       cmocka_unit_test(leaks_add_up_to_the_balance),
       cmocka_unit_test(subsystems_gain_what_goes_through_their_ports),
+      cmocka_unit_test(run_that_bears_divergence_tells_its_leak),
       cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
       cmocka_unit_test(runs_without_an_account_have_no_leak),
       cmocka_unit_test(account_changes_nothing),
+      cmocka_unit_test(work_of_dampers_is_of_sixth_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,14 +30,11 @@ static double leak_of(const char *energy, const char *set) {
   return energy_leak(oscillator, all);
 }
 
-/* The lightest mass leaves all that a mechanism can do: its run ends on the way to 1.64e47 J. */
+/* The lightest mass leaves all that a mechanism can do, which ends a run that shall not bear it. */
 static void uncorrected_tables_are_those_of_the_source(void **state) {
   (void)state;
-  energy_run run = energy_try(oscillator, "cosimulation.energy=monitor parameters.m2=0.01", "");
-  assert_int_equal(run.status, YOKE_E_UNSTABLE);
-  energy_release(&run);
-  for (int i = 1; i < N_ROWS; ++i)
-    energy_check(rows[i].set, leak_of("monitor", rows[i].set), rows[i].uncorrected, 0.01);
+  for (int i = 0; i < N_ROWS; ++i)
+    energy_check(rows[i].set, leak_of("monitor cosimulation.divergence=bear", rows[i].set), rows[i].uncorrected, 0.01);
 }
 
 static void corrected_tables_are_those_of_the_source(void **state) {
@@ -75,7 +72,7 @@ static void smaller_caps_correct_less(void **state) {
   }
 }
 
-/* Pendulum and cable over 20 s: the joint's force is extrapolated, and its energy corrected. Steps of 5 ms take a larger cap to stay bounded. */
+/* Pendulum and cable over 20 s: the joint's force is extrapolated, and its energy corrected. */
 static void pendulum_and_cable_keep_their_energy(void **state) {
   static const char cable[] = "examples/pendulum-cable.yaml";
   (void)state;
@@ -83,8 +80,7 @@ static void pendulum_and_cable_keep_their_energy(void **state) {
   assert_true(energy_leak(cable, "cosimulation.step=1e-3 cosimulation.energy=correct") < 200.0);
   assert_true(energy_leak(cable, "cosimulation.step=2e-3 cosimulation.energy=monitor") > 8000.0);
   assert_true(energy_leak(cable, "cosimulation.step=2e-3 cosimulation.energy=correct") < 400.0);
-  assert_true(energy_leak(cable, "cosimulation.step=5e-3 cosimulation.energy=correct cosimulation.energy_cap=1") <
-              1000.0);
+  assert_true(energy_leak(cable, "cosimulation.step=5e-3 cosimulation.energy=correct") < 1000.0);
   energy_run run = energy_try(cable, "cosimulation.step=5e-3 cosimulation.energy=monitor", "");
   assert_int_equal(run.status, YOKE_E_UNSTABLE);
   energy_release(&run);
