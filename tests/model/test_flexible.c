@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../check.h"
+#include "rig.h"
 #include "../folder.h"
 #include "../said.h"
 #include "model/multibody.h"
@@ -18,15 +18,6 @@
 #include <yoke/model.h>
 
 enum { MOST = 128 };
-
-typedef struct rig {
-  yoke_context   *ctx;
-  yoke_model     *model;
-  yoke_equations  equations;
-  yoke_multibody *mb;
-  void           *work;
-  double          q[MOST], v[MOST];
-} rig;
 
 /* A cable with joints at all its nodes, one between two of them, clamped to a body in space; a linear body in the plane with inner freedoms. */
 static const char web[] =
@@ -77,26 +68,6 @@ static const char frame[] =
     "  hold: {kind: distance, between: [beam.a, arm]}\n"
     "  spring: {kind: bushing, between: [ground, beam.a], stiffness: [20, 30, 40, 2, 3, 4], damping: 0.1}\n";
 
-static void rig_open(rig *r, const char *text) {
-  memset(r, 0, sizeof *r);
-  assert_int_equal(yoke_context_create(&r->ctx), YOKE_OK);
-  yoke_status status = yoke_model_load_text(r->ctx, "web.yaml", text, strlen(text), NULL, &r->model);
-  if (status == YOKE_OK) status = yoke_multibody_create(r->ctx, r->model, NULL, &r->equations, &r->mb);
-  for (size_t i = 0; status != YOKE_OK && i < yoke_context_n_messages(r->ctx); ++i)
-    print_message("%s\n", yoke_context_message(r->ctx, i));
-  assert_int_equal(status, YOKE_OK);
-  assert_true(r->equations.nq <= MOST && r->equations.nv <= MOST);
-  r->work = aligned_alloc(64, (r->equations.work_size + 63) / 64 * 64);
-  yoke_multibody_initial_guess(r->mb, r->q, r->v);
-}
-
-static void rig_close(rig *r) {
-  free(r->work);
-  yoke_equations_destroy(&r->equations);
-  yoke_model_destroy(&r->model);
-  yoke_context_destroy(&r->ctx);
-}
-
 static double pseudo_random(uint32_t *seed) {
   *seed = *seed * 1664525u + 1013904223u;
   return (double)(*seed >> 8) / 8388608.0 - 1.0;
@@ -114,7 +85,7 @@ static void scatter(const rig *r, const yoke_dae *dae, double *x) {
 static void check_jacobian(const char *text, yoke_dae_form form) {
   rig       r;
   yoke_dae *dae = NULL;
-  rig_open(&r, text);
+  rig_open(&r, text, NULL);
   const yoke_equations *e = &r.equations;
   assert_int_equal(e->ops->dae_create(e->self, r.ctx, form, &dae), YOKE_OK);
   int nx, nnz;
@@ -160,7 +131,7 @@ static void jacobians_of_both_forms_are_derivatives(void **state) {
 static void check_views(const char *text) {
   rig       r;
   yoke_dae *dae = NULL;
-  rig_open(&r, text);
+  rig_open(&r, text, NULL);
   const yoke_equations *e = &r.equations;
   double                qdot[MOST], F[6 * MOST], x[6 * MOST] = {0.0}, size = 0.0;
   assert_int_equal(e->ops->project_position(e->self, r.work, 0.0, r.q), YOKE_OK);
@@ -188,7 +159,7 @@ static void check_solves(const char *text) {
   enum { N = 3 };
   rig       r;
   yoke_dae *dae = NULL;
-  rig_open(&r, text);
+  rig_open(&r, text, NULL);
   const yoke_equations *e    = &r.equations;
   uint32_t              seed = 5u;
   double x[6 * MOST] = {0.0}, a[N * MOST], lambda[N * MOST], ra[N * MOST], rg[N * MOST], left[6 * MOST * N] = {0.0};
@@ -234,7 +205,7 @@ static void energy_changes_by_what_dampers_take(void **state) {
       "         axial_stiffness: 300, bending_stiffness: 2, velocity: [0.1, 0, 0.2]}\n"
       "  beam: {kind: linear, mass: [[2, 0.5], [0.5, 1]], stiffness: [[3, -1], [-1, 2]], load: [1, 2], v: [1, -2]}\n";
   rig r;
-  rig_open(&r, text);
+  rig_open(&r, text, NULL);
   const yoke_equations *e = &r.equations;
   double                qdot[MOST], a[MOST], q[2][MOST], v[2][MOST];
   const double          h = 1e-4;

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../check.h"
+#include "rig.h"
 #include "exec/lockstep.h"
 #include "model/multibody_internal.h"
 #include <math.h>
@@ -14,15 +14,6 @@
 #include <yoke/model.h>
 
 enum { MOST = 120 };
-
-typedef struct rig {
-  yoke_context   *ctx;
-  yoke_model     *model;
-  yoke_equations  equations;
-  yoke_multibody *mb;
-  void           *work;
-  double          q[MOST], v[MOST];
-} rig;
 
 #define HEAD "yoke: 1\nt_end: 1\ngravity: [0.3, -9.81, 0.2]\n"
 #define ROD(name, x, y, z)                                                                                             \
@@ -66,27 +57,11 @@ static const char linkages[] =
                              "  spring: {kind: spring-damper, between: [a.tip, e.low], stiffness: 10, free_length: 1}\n"
                              "split: {first: [a, b], second: [c, d, e]}\n";
 
-static void rig_open(rig *r, const char *text, bool in_parts) {
-  const yoke_multibody_options options = {.in_parts = in_parts};
-  *r                                   = (rig){0};
-  assert_int_equal(yoke_context_create(&r->ctx), YOKE_OK);
-  if (yoke_model_load_text(r->ctx, "rig.yaml", text, strlen(text), NULL, &r->model) != YOKE_OK)
-    fail_msg("%s", yoke_context_message(r->ctx, 0));
-  assert_int_equal(yoke_multibody_create(r->ctx, r->model, &options, &r->equations, &r->mb), YOKE_OK);
+static void parts_open(rig *r, const char *text, bool in_parts) {
+  rig_open(r, text, &(yoke_multibody_options){.in_parts = in_parts});
   assert_true(r->equations.nq <= MOST && r->equations.ng <= MOST);
   assert_int_equal(r->mb->parts != NULL, in_parts);
-  r->work = malloc(r->equations.work_size);
-  assert_non_null(r->work);
-  memset(r->work, 0xff, r->equations.work_size); /* what nobody wrote is not a number */
-  yoke_multibody_initial_guess(r->mb, r->q, r->v);
   for (int i = 0; i < r->equations.nv; ++i) r->v[i] = 0.3 + 0.1 * i - 0.02 * i * i;
-}
-
-static void rig_close(rig *r) {
-  free(r->work);
-  yoke_equations_destroy(&r->equations);
-  yoke_model_destroy(&r->model);
-  yoke_context_destroy(&r->ctx);
 }
 
 typedef struct answers {
@@ -96,7 +71,7 @@ typedef struct answers {
 /* Both projections together, then the right-hand side off the constraints; `helpers` with parts, or NULL. */
 static void ask(const char *text, bool in_parts, yoke_lockstep *helpers, int *n, answers *out) {
   rig r;
-  rig_open(&r, text, in_parts);
+  parts_open(&r, text, in_parts);
   const yoke_equations *e = &r.equations;
   memset(out, 0, sizeof *out);
   if (helpers != NULL) assert_true(yoke_multibody_help(r.mb, helpers));

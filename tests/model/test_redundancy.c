@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../check.h"
+#include "rig.h"
 #include "model/redundancy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,38 +26,16 @@ static const char door[] =
 
 enum { N_ROWS = 10, N_FREE = 6 };
 
-typedef struct rig {
-  yoke_context   *ctx;
-  yoke_model     *model;
-  yoke_equations  equations;
-  yoke_multibody *mb;
-  void           *work;
-  double          q[16], v[16];
-} rig;
-
-static void rig_open(rig *r) {
-  *r = (rig){0};
-  assert_int_equal(yoke_context_create(&r->ctx), YOKE_OK);
-  assert_int_equal(yoke_model_load_text(r->ctx, "door.yaml", door, strlen(door), NULL, &r->model), YOKE_OK);
-  assert_int_equal(yoke_multibody_create(r->ctx, r->model, NULL, &r->equations, &r->mb), YOKE_OK);
+static void door_open(rig *r) {
+  rig_open(r, door, NULL);
   assert_int_equal(r->equations.ng, N_ROWS);
-  r->work = malloc(r->equations.work_size);
-  assert_non_null(r->work);
-  yoke_multibody_initial_guess(r->mb, r->q, r->v);
-}
-
-static void rig_close(rig *r) {
-  free(r->work);
-  yoke_equations_destroy(&r->equations);
-  yoke_model_destroy(&r->model);
-  yoke_context_destroy(&r->ctx);
 }
 
 static void five_of_ten_rows_of_a_door_are_redundant(void **state) {
   (void)state;
   rig r;
   int n, *rows;
-  rig_open(&r);
+  door_open(&r);
   assert_int_equal(yoke_redundancy_rows(r.mb, r.work, 0.0, r.q, NULL, YOKE_REDUNDANCY_DISTANCE, &n, &rows), YOKE_OK);
   assert_int_equal(n, 5);
   for (int i = 1; i < n; ++i) assert_true(rows[i - 1] < rows[i]);
@@ -68,7 +46,7 @@ static void five_of_ten_rows_of_a_door_are_redundant(void **state) {
 static void rows_later_in_the_order_are_the_redundant_ones(void **state) {
   (void)state;
   rig r;
-  rig_open(&r);
+  door_open(&r);
   for (int last = 0; last < 2; ++last) { /* the hinge whose rows come last */
     int order[N_ROWS], n, *rows;
     for (int i = 0; i < N_ROWS; ++i) order[i] = last == 1 ? i : (i + 5) % N_ROWS;
@@ -85,7 +63,7 @@ static void moved_multipliers_give_the_same_forces(void **state) {
   rig    r;
   double lambda[N_ROWS], G[N_ROWS * N_FREE], before[N_FREE], after[N_FREE];
   bool   retired[N_ROWS];
-  rig_open(&r);
+  door_open(&r);
   const yoke_pattern *pattern = yoke_multibody_G_pattern(r.mb);
   assert_true(pattern->nnz <= N_ROWS * N_FREE);
   for (int i = 0; i < N_ROWS; ++i) {
@@ -107,7 +85,7 @@ static void a_force_that_no_row_carries_is_met_as_well_as_can_be(void **state) {
   rig    r;
   bool   retired[N_ROWS] = {false};
   double x[N_ROWS], G[N_ROWS * N_FREE], f[N_FREE] = {0}, met[N_FREE];
-  rig_open(&r);
+  door_open(&r);
   f[4] = 2.0; /* about the hinges' axis through the centre of mass: free but for its lever */
   f[2] = 1.0;
   assert_int_equal(yoke_redundancy_express(r.mb, r.work, 0.0, r.q, retired, f, x), YOKE_OK);

@@ -5,22 +5,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "../check.h"
+#include "rig.h"
 #include "model/multibody_internal.h"
 #include <stdlib.h>
 #include <string.h>
 #include <yoke/model.h>
 
 enum { MOST = 64 };
-
-typedef struct rig {
-  yoke_context   *ctx;
-  yoke_model     *model;
-  yoke_equations  equations;
-  yoke_multibody *mb;
-  void           *work;
-  double          q[MOST], v[MOST];
-} rig;
 
 /* A driven crank with rod and piston, a pendulum on a string below it, and a body in space beside. */
 static const char engine[] =
@@ -86,26 +77,11 @@ static const char arm[] = "yoke: 1\n"
                           "  elbow: {kind: revolute, between: [a.tip, b.low], axis: [0, 1, 1]}\n"
                           "  wrist: {kind: spherical, between: [b.tip, c.low]}\n";
 
-static void rig_open(rig *r, const char *text, const char *more) {
+static void ways_open(rig *r, const char *text, const char *more) {
   char all[4000];
-  *r = (rig){0};
   assert_true(strlen(text) + strlen(more) < sizeof all);
-  strcat(strcpy(all, text), more);
-  assert_int_equal(yoke_context_create(&r->ctx), YOKE_OK);
-  if (yoke_model_load_text(r->ctx, "rig.yaml", all, strlen(all), NULL, &r->model) != YOKE_OK)
-    fail_msg("%s", yoke_context_message(r->ctx, 0));
-  assert_int_equal(yoke_multibody_create(r->ctx, r->model, NULL, &r->equations, &r->mb), YOKE_OK);
+  rig_open(r, strcat(strcpy(all, text), more), NULL);
   assert_true(r->equations.nq <= MOST);
-  r->work = malloc(r->equations.work_size);
-  assert_non_null(r->work);
-  yoke_multibody_initial_guess(r->mb, r->q, r->v);
-}
-
-static void rig_close(rig *r) {
-  free(r->work);
-  yoke_equations_destroy(&r->equations);
-  yoke_model_destroy(&r->model);
-  yoke_context_destroy(&r->ctx);
 }
 
 /* On the constraints, moving with them. */
@@ -123,7 +99,7 @@ static void disturb(const rig *r, double size, double *q, double *v) {
 
 static void check_plane(const char *text) {
   rig r;
-  rig_open(&r, text, "");
+  ways_open(&r, text, "");
   const yoke_equations *e = &r.equations;
   assert_true(r.mb->is_plane);
   rig_settle(&r);
@@ -156,7 +132,7 @@ static void mechanism_in_the_plane_has_the_bits_of_the_common_way(void **state) 
 static void singular_mechanism_in_the_plane_goes_the_common_way(void **state) {
   (void)state;
   rig r;
-  rig_open(&r, four_bar, "  again: {kind: revolute, between: [a.tip, b.low]}\n");
+  ways_open(&r, four_bar, "  again: {kind: revolute, between: [a.tip, b.low]}\n");
   const yoke_equations *e          = &r.equations;
   double                a[2][MOST] = {{0.0}}, lambda[2][MOST] = {{0.0}};
   assert_true(r.mb->is_plane);
@@ -173,7 +149,7 @@ static void singular_mechanism_in_the_plane_goes_the_common_way(void **state) {
 /* Both projections with one factorisation, against one each; and the constraints hold at the end. */
 static void check_projection(const char *text, const char *more) {
   rig r;
-  rig_open(&r, text, more);
+  ways_open(&r, text, more);
   const yoke_equations *e = &r.equations;
   double                q[2][MOST], v[2][MOST], g[MOST], gd[MOST];
   rig_settle(&r);
