@@ -175,6 +175,9 @@ static void print_accuracy(FILE *file, const yoke_run_summary *s) {
     fprintf(file, "%s%s %.2g %%", i > 0 ? ", " : "", s->subsystem_errors[i].name, 100.0 * s->subsystem_errors[i].error);
   fprintf(file, "%s); estimated in %lld of %lld steps\n", s->n_subsystems > MOST_NAMES ? ", ..." : "",
           (long long)s->estimated_steps, (long long)s->macro_steps);
+  if (s->motion_growth > 3.0)
+    fprintf(file, "             the motion itself makes small errors %s%.2g times larger\n",
+            s->motion_growth > 1e4 ? "more than " : "", fmin(s->motion_growth, 1e4));
   if (s->error_limits[0]) fprintf(file, "             %s\n", s->error_limits);
 }
 
@@ -395,6 +398,7 @@ static void json_errors(json *j, const char *key, int n, const yoke_error_share 
 static void json_accuracy(json *j, const yoke_run_summary *s) {
   json_number(j, "accumulated_error", s->is_split ? s->accumulated_error : (double)NAN);
   json_number(j, "predicted_growth", s->is_split ? s->predicted_growth : (double)NAN);
+  json_number(j, "motion_growth", s->is_split ? s->motion_growth : (double)NAN);
   json_number(j, "energy_gain", s->is_split ? s->energy_gain : (double)NAN);
   json_text(j, "error_limits", s->error_limits[0] ? s->error_limits : NULL);
   json_errors(j, "subsystem_errors", s->n_subsystems, s->subsystem_errors);

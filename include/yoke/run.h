@@ -183,6 +183,7 @@ typedef struct yoke_run_summary {
   int    leak_worst;         /* the coupling with the largest |leak|; -1: none */
   yoke_energy_share *subsystem_energies; /* [n_subsystems]; NULL: not known */
   yoke_energy_share *coupling_energies;  /* [n_couplings]; NULL: not known */
+  double             motion_growth; /* how many times larger the motion itself makes small errors; NaN: not measured */
 } yoke_run_summary;
 
 /* With a split (and without `monolithic`) subsystems are integrated over macro steps, else the model as a whole.

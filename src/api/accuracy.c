@@ -54,18 +54,21 @@ static void tell_limits(const yoke_monitor_facts *facts, yoke_run_summary *s) {
              facts->blind);
 }
 
-yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, yoke_run_summary *s) {
+yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, const yoke_growth *motion,
+                               yoke_run_summary *s) {
   const yoke_plan        *plan    = run->plan;
   const yoke_error_tally *tally   = tally_of(run);
   const yoke_monitor     *monitor = yoke_system_monitor(run->system);
   s->accumulated_error            = yoke_accuracy_largest(run);
   s->predicted_growth             = growth;
+  s->motion_growth                = motion->factor;
+  s->monitor_evaluations          = motion->evaluations;
   s->convergence_order            = order_of(run);
   if (monitor != NULL) {
     const yoke_monitor_facts facts = yoke_monitor_facts_get(monitor);
     s->estimated_steps             = facts.estimates;
-    s->monitor_evaluations         = facts.evaluations;
-    s->monitor_integrations        = facts.integrations;
+    s->monitor_evaluations += facts.evaluations;
+    s->monitor_integrations = facts.integrations;
     tell_limits(&facts, s);
   }
   if (tally == NULL) return YOKE_OK;

@@ -2,6 +2,7 @@
 #ifndef YOKE_API_ACCURACY_H
 #define YOKE_API_ACCURACY_H
 
+#include "analysis/growth.h"
 #include "api/run.h"
 
 /* Largest accumulated error of all subsystems; NaN: not known. */
@@ -10,8 +11,9 @@ double yoke_accuracy_largest(const yoke_run_system *run);
 /* Of all subsystems so far, errors [n_parts]; NaN: not known. */
 void yoke_accuracy_subsystems(const yoke_run_system *run, double *errors);
 
-/* Accumulated errors of a run, where they are known; `growth` as predicted. */
-yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, yoke_run_summary *summary);
+/* Accumulated errors of a run, where they are known; `growth` by the couplings, as predicted, and by the motion, as measured. */
+yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, double growth, const yoke_growth *motion,
+                               yoke_run_summary *summary);
 void        yoke_accuracy_release(yoke_run_summary *summary);
 
 /* Energy of a model that nothing drives: no loads, motions, events, laws of its own or foreign subsystems. Before the run, and behind it, when the

@@ -103,7 +103,7 @@ static yoke_status measure(study *s, yoke_context *ctx, yoke_model *model, const
   s->t_start                               = model->t_start;
   s->t_end                                 = model->t_end;
   row->H                                   = model->cosimulation.step;
-  yoke_status status                       = yoke_run_system_create(ctx, &simulation, model, NULL, &run_system);
+  yoke_status status                       = yoke_run_system_create(ctx, &simulation, model, NULL, 0.0, &run_system);
   if (status == YOKE_OK) {
     ++s->n_built;
     yoke_idle_settings(model, run_system.plan, count_idle, s);

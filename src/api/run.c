@@ -224,7 +224,7 @@ static yoke_status close_record(yoke_context *ctx, yoke_simulation *s, yoke_run_
 static yoke_status look_back(yoke_context *ctx, yoke_simulation *s, const yoke_passive_energy *before,
                              yoke_status status, yoke_run_summary *summary) {
   yoke_passive_energy after;
-  yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, summary);
+  yoke_status         known = yoke_accuracy_take(ctx, &s->run, s->growth, &s->motion, summary);
   if (known == YOKE_OK) known = yoke_energies_take(ctx, &s->run, summary);
   if (known == YOKE_OK) known = yoke_accuracy_energy(ctx, &s->run, &after);
   if (known != YOKE_OK) return status == YOKE_OK ? known : status;

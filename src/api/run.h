@@ -48,10 +48,11 @@ typedef struct yoke_run_system {
   yoke_system *system;
 } yoke_run_system;
 
-/* Those of the model: its split, unless it has none or the options say monolithic. rest NULL: from the assembled start. Borrows `model`, gives;
+/* Those of the model: its split, unless it has none or the options say monolithic. rest NULL: from the assembled start. growth: of errors
+ * by the motion (analysis/growth.h), 0: not measured. Borrows `model`, gives;
  * clear in any case. */
 yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                                   const yoke_rest *rest, yoke_run_system *out);
+                                   const yoke_rest *rest, double growth, yoke_run_system *out);
 /* The same to look at, not to run: code of foreign subsystems is not asked for. */
 yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                  yoke_run_system *out);

@@ -46,7 +46,7 @@ static yoke_status make_plan(yoke_context *ctx, yoke_comm *comm, const yoke_mode
 }
 
 static yoke_status create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                          const yoke_rest *rest, bool is_dry, yoke_run_system *out) {
+                          const yoke_rest *rest, double growth, bool is_dry, yoke_run_system *out) {
   const bool                in_parts = !options->monolithic && yoke_macro_is_lockstep(model);
   const yoke_plan_options   plan     = {.is_whole = model->n_parts == 0 || options->monolithic || in_parts,
                                         .in_parts = in_parts,
@@ -54,7 +54,8 @@ static yoke_status create(yoke_context *ctx, const yoke_simulation_options *opti
                                         .v        = rest != NULL ? rest->whole.v : NULL,
                                         .n_print  = options->n_quantities,
                                         .print    = options->quantities,
-                                        .is_dry   = is_dry};
+                                        .is_dry   = is_dry,
+                                        .growth   = growth};
   const yoke_system_options own      = {
            .exec    = options->exec,
            .threads = options->threads,
@@ -71,13 +72,13 @@ static yoke_status create(yoke_context *ctx, const yoke_simulation_options *opti
 }
 
 yoke_status yoke_run_system_create(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
-                                   const yoke_rest *rest, yoke_run_system *out) {
-  return create(ctx, options, model, rest, false, out);
+                                   const yoke_rest *rest, double growth, yoke_run_system *out) {
+  return create(ctx, options, model, rest, growth, false, out);
 }
 
 yoke_status yoke_run_system_look(yoke_context *ctx, const yoke_simulation_options *options, const yoke_model *model,
                                  yoke_run_system *out) {
-  return create(ctx, options, model, NULL, true, out);
+  return create(ctx, options, model, NULL, 0.0, true, out);
 }
 
 void yoke_run_system_clear(yoke_run_system *run) {

@@ -6,6 +6,7 @@
 #include "base/given.h"
 #include "base/sized.h"
 #include "base/memory.h"
+#include "control/control_settings.h"
 #include "master/macro_settings.h"
 #include "model/model_ferry.h"
 #include "model/model_times.h"
@@ -154,12 +155,29 @@ static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
   return YOKE_OK;
 }
 
+/* Is the growth of errors asked for? Who names an estimator wants that control as it was published. */
+static bool minds_growth(const yoke_simulation *s) {
+  const yoke_cosimulation_def *c = &s->model->cosimulation;
+  if (!yoke_growth_is_likely(s->model) || s->options.at_rest) return false;
+  if (c->has_step) return !s->options.no_predict;
+  return yoke_settings_find(&c->given, yoke_control_rows.path, "growth") == NULL &&
+         yoke_settings_find(&c->given, yoke_control_rows.path, "estimator") == NULL;
+}
+
+/* Rank 0 plans, and its plan knows. */
+static yoke_status measure_growth(yoke_context *ctx, yoke_simulation *s) {
+  const bool is_split = s->model->n_parts > 0 && !s->options.monolithic && !yoke_macro_is_lockstep(s->model);
+  if (!is_split || !minds_growth(s) || !yoke_context_is_first(ctx)) return YOKE_OK;
+  return yoke_growth_measure(ctx, s->model, &s->motion);
+}
+
 /* From the assembled start, or from rest. */
 static yoke_status start_system(yoke_context *ctx, yoke_simulation *s) {
-  if (!s->options.at_rest) return yoke_run_system_create(ctx, &s->options, s->model, NULL, &s->run);
+  const double growth = isnan(s->motion.factor) ? 0.0 : s->motion.factor;
+  if (!s->options.at_rest) return yoke_run_system_create(ctx, &s->options, s->model, NULL, growth, &s->run);
   yoke_rest   rest;
   yoke_status status = yoke_rest_find(ctx, s->model, s->options.load_steps, &rest);
-  if (status == YOKE_OK) status = yoke_run_system_create(ctx, &s->options, s->model, &rest, &s->run);
+  if (status == YOKE_OK) status = yoke_run_system_create(ctx, &s->options, s->model, &rest, growth, &s->run);
   s->rest = rest.facts;
   yoke_rest_clear(&rest);
   return status;
@@ -179,6 +197,7 @@ static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
   if (!s->options.monolithic && !s->options.no_predict && !yoke_macro_is_lockstep(s->model)) YOKE_TRY(predict(ctx, s));
+  YOKE_TRY(measure_growth(ctx, s));
   YOKE_TRY(start_system(ctx, s));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);
@@ -209,6 +228,7 @@ yoke_status yoke_simulation_create(yoke_context *ctx, const yoke_model *model, c
   s->cancel.user  = s;
   s->t_sampled    = (double)NAN;
   s->growth       = (double)NAN;
+  s->motion       = (yoke_growth){.factor = (double)NAN};
   yoke_step_tally_clear(&s->tally);
   enter(ctx, s);
   const yoke_status status = build(ctx, s, model);

@@ -2,6 +2,7 @@
 #ifndef YOKE_API_SIMULATION_H
 #define YOKE_API_SIMULATION_H
 
+#include "analysis/growth.h"
 #include "api/recorder.h"
 #include "base/cancel.h"
 #include "io/names.h"
@@ -29,6 +30,7 @@ struct yoke_simulation {
   yoke_step_statistics statistics; /* likewise */
   yoke_step_tally      tally;      /* of all macro steps */
   double               growth;     /* of the couplings over the run, as predicted; NaN: not known */
+  yoke_growth          motion;     /* by which the motion itself makes errors larger */
   int                  n_events;
   size_t               capacity;
   simulation_event    *events;   /* [n_events] of the last step */

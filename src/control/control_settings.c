@@ -19,6 +19,10 @@ static bool is_ratio(const double *value) {
   return value[0] > 0.0 && value[0] < 1.0 && value[1] > 1.0;
 }
 
+static bool is_growth(const double *value) {
+  return value[0] >= 1.0;
+}
+
 static bool is_budget(const double *value) {
   return value[0] >= 0.0;
 }
@@ -82,6 +86,15 @@ static const yoke_setting control_rows[] = {
      .help = "steps become shorter where the accumulated error of the run would exceed so many rtol, of 10 and more "
              "once half are used up; 0: never",
      AT(budget)},
+    {.key       = "growth",
+     .type      = YOKE_SETTING_NUMBER,
+     .standard  = {-1.0},
+     .otherwise = "measured before the run where a contact acts and no estimator is named, else 1",
+     .fits      = is_growth,
+     .expected  = "a number >= 1",
+     .help      = "so many times larger does the motion itself make small errors: beyond 3, steps are held to 1 / "
+                  "growth of the tolerances, at least to 1e-4",
+     AT(growth)},
     {.key       = "compare",
      .type      = YOKE_SETTING_INTEGER,
      .min       = 1,
@@ -148,6 +161,7 @@ yoke_control_settings yoke_control_settings_default(void) {
   yoke_setting_start(&yoke_order_rows, &settings);
   settings.estimator = YOKE_ESTIMATOR_MD;
   settings.budget    = 0.0;
+  settings.growth    = 1.0;
   settings.compare   = 1;
   return settings;
 }

@@ -61,6 +61,19 @@ static bool starts_high(const yoke_controller *c) {
   return c->estimator.way == YOKE_ESTIMATE_CONSISTENT || c->estimator.way == YOKE_ESTIMATE_MULTIPLIER;
 }
 
+double yoke_growth_share(double growth) {
+  static const double usual = 3.0, least = 1e-4;
+  return growth > usual ? fmax(least, 1.0 / growth) : 1.0;
+}
+
+static yoke_tolerances working_tolerances(const yoke_control_settings *settings) {
+  const double    share = yoke_growth_share(settings->growth);
+  yoke_tolerances t     = settings->tolerances;
+  t.rtol *= share;
+  for (int i = 0; i < 3; ++i) t.atol[i] *= share;
+  return t;
+}
+
 yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const yoke_control_settings *settings,
                                    yoke_controller **out) {
   *out = NULL;
@@ -70,7 +83,8 @@ yoke_status yoke_controller_create(yoke_context *ctx, yoke_graph *graph, const y
   c->graph                = graph;
   c->settings             = *settings;
   c->care                 = 1.0;
-  c->estimator.tolerances = settings->tolerances;
+  c->settings.tolerances  = working_tolerances(settings);
+  c->estimator.tolerances = c->settings.tolerances;
   c->estimator.compare    = settings->compare;
   yoke_status status      = yoke_estimator_choose(settings->estimator, graph, ctx, &c->estimator.way);
   if (status == YOKE_OK) {

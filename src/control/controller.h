@@ -28,7 +28,12 @@ typedef struct yoke_control_settings {
   yoke_shift          shift;   /* do states follow corrected coupling values by their tangents (trial.h)? */
   double
       budget; /* E at the end of the run, in rtol (error_tally.h); 0: the error of single steps alone is controlled */
+  double growth; /* >= 1: so many times larger does the motion itself make an error (analysis/growth.h) */
 } yoke_control_settings;
+
+/* Share of the tolerances that is left to errors which the motion makes `growth` times larger: 1 / growth, but not below 1e-4, since solvers
+ * leave errors of their own, and no step is short enough for a motion that is chaotic. Up to a growth of 3 all of them. */
+double yoke_growth_share(double growth);
 
 /* md, rtol 1e-4, safety 6, ratios 0.5 to 1.5, degrees 0 to 5; steps must be set. */
 yoke_control_settings yoke_control_settings_default(void);

@@ -1,6 +1,7 @@
 #include "master/macro_settings.h"
 
 #include "coupling/scheme.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +84,7 @@ static void read_energy(const yoke_cosimulation_def *c, yoke_macro_settings *out
   out->energy_cap = cap != NULL ? cap->number[0] : 0.0;
 }
 
-void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out) {
+void yoke_macro_settings_read(const yoke_model *model, double growth, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
   *out                           = (yoke_macro_settings){.has_step = c->has_step, .step = c->step};
@@ -113,5 +114,8 @@ void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out)
   if (s->order < 0 && !has_order && c->has_step) s->order = 1; /* not given */
   out->order = s->order;
   if (s->order < 0) s->order = out->control.order_max;
-  yoke_scheme_settings_complete(s, out->order, c->has_step ? 0.0 : out->control.tolerances.rtol);
+  if (yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "growth"), &out->control))
+    out->control.growth = fmax(1.0, growth);
+  yoke_scheme_settings_complete(
+      s, out->order, c->has_step ? 0.0 : yoke_growth_share(out->control.growth) * out->control.tolerances.rtol);
 }

@@ -19,7 +19,8 @@ typedef struct yoke_macro_settings {
   double                energy_cap;  /* likewise; 0: not given */
 } yoke_macro_settings;
 
-void yoke_macro_settings_read(const yoke_model *model, yoke_macro_settings *out);
+/* growth: of errors by the motion, as measured (analysis/growth.h); counts where the file gives none. */
+void yoke_macro_settings_read(const yoke_model *model, double growth, yoke_macro_settings *out);
 
 /* Do the parts of the model take the steps of one solver together (multibody_parts.c)? Then there are no macro steps. */
 bool yoke_macro_is_lockstep(const yoke_model *model);

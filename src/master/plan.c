@@ -186,6 +186,7 @@ static bool is_passive(const yoke_model *m) {
 static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   YOKE_TRY(yoke_model_check_times(b->ctx, b->model));
+  b->growth      = options->growth;
   plan->name     = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
   plan->t_start  = b->model->t_start;
   plan->t_end    = b->model->t_end;

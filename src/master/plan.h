@@ -151,6 +151,7 @@ typedef struct yoke_plan_options {
   int                n_print;
   const char *const *print;  /* names that will be asked for: what they need is integrated along */
   bool               is_dry; /* nobody will run it: placeholders stand for foreign subsystems (placeholder.h) */
+  double             growth; /* of errors by the motion (analysis/growth.h); 0: not measured */
   const double      *q, *v;  /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
 } yoke_plan_options;
 

@@ -48,6 +48,7 @@ typedef struct plan_builder {
   const yoke_model   *model;
   yoke_plan          *plan;
   yoke_start          start;
+  double              growth; /* of errors by the motion, as measured; 0: not measured */
   yoke_macro_settings macro;
   int                *frame_map;   /* [n_frames] frame of the part's submodel; -1: ground */
   plan_connection    *connections; /* [n_connections] where they went */

@@ -50,7 +50,7 @@ static yoke_status check_substeps(const plan_builder *b) {
 
 yoke_status plan_read_settings(plan_builder *b) {
   yoke_plan *plan = b->plan;
-  yoke_macro_settings_read(b->model, &b->macro);
+  yoke_macro_settings_read(b->model, b->growth, &b->macro);
   plan->scheme                 = b->macro.scheme;
   const yoke_model_sizes sizes = yoke_model_sizes_of(b->model);
   plan->scheme.length          = sizes.length;

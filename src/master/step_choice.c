@@ -44,6 +44,12 @@ static void choose_budget(const yoke_plan *plan, const yoke_graph *graph, bool n
   if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
+static void tell_growth(yoke_step_choice *choice) {
+  const double growth = choice->settings.growth, share = yoke_growth_share(growth);
+  if (share < 1.0)
+    say(choice, "; steps held to %.2g rtol, since the motion makes errors %.2g times larger", share, growth);
+}
+
 /* Who names md wants all of its comparisons. */
 static void choose_comparisons(bool names_estimator, yoke_step_choice *choice) {
   enum { USUAL = 5 };
@@ -54,7 +60,8 @@ static void choose_comparisons(bool names_estimator, yoke_step_choice *choice) {
 /* Who names md wants its steps as they were published, and who names a corrector that is finer than usual what it finds. */
 static void choose_shifts(const yoke_plan *plan, bool names_estimator, yoke_step_choice *choice) {
   static const double usual   = 0.09; /* of step.rtol: a tenth, but for rounding */
-  const bool          is_fine = plan->scheme.rtol < usual * choice->settings.tolerances.rtol;
+  const double        rtol    = yoke_growth_share(choice->settings.growth) * choice->settings.tolerances.rtol;
+  const bool          is_fine = plan->scheme.rtol < usual * rtol;
   if (choice->settings.shift == YOKE_SHIFT_AUTO)
     choice->settings.shift = names_estimator || is_fine ? YOKE_SHIFT_OFF : YOKE_SHIFT_ON;
 }
@@ -109,6 +116,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
       !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
   choose_budget(plan, graph, names_estimator, choice);
+  tell_growth(choice);
   choose_comparisons(names_estimator, choice);
   choose_shifts(plan, names_estimator, choice);
   choose_steps(plan, choice);

@@ -1,0 +1,29 @@
+/* Growth: how many times larger the motion of a model itself makes a small error.
+ *
+ * The whole model runs twice, the second time from a start where every coordinate x_i differs by +-d of its spread S_i (largest less least value
+ * of the first run). With the differences D_i at N times,
+ *   growth = max over i of  sqrt( sum D_i^2 / sum (x_i - mean x_i)^2 ) / d,   at least 1,
+ * an NRMSE per share of the spread, which single steps are judged by.
+ * A box that bounces on a floor makes thousands of one: it comes a little early, is thrown back by another force, and the next time is more than
+ * a little early. No error of single steps shows that, and no macro step is to blame. */
+#ifndef YOKE_ANALYSIS_GROWTH_H
+#define YOKE_ANALYSIS_GROWTH_H
+
+#include "model/model.h"
+#include <yoke/context.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Does something hit something? Other motions make errors larger too, but seldom as many times as there are impacts. */
+bool yoke_growth_is_likely(const yoke_model *model);
+
+typedef struct yoke_growth {
+  double  factor;      /* NaN: not known */
+  int64_t evaluations; /* right-hand sides that it took */
+} yoke_growth;
+
+/* The factor is NaN where nothing can be said cheaply: models of more than 200 states, foreign subsystems, events that change the motion, runs of
+ * more than 20 000 right-hand sides or that fail. Fails with YOKE_E_MEMORY and YOKE_E_INTERRUPTED only. */
+yoke_status yoke_growth_measure(yoke_context *ctx, const yoke_model *model, yoke_growth *growth);
+
+#endif

@@ -1,0 +1,148 @@
+/* Growth of errors by the motion: closed forms, and a box that bounces under step control. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "../check.h"
+#include "../cosimulation/cosimulate.h"
+#include "analysis/growth.h"
+#include <yoke/result.h>
+#include <yoke/run.h>
+
+/* examples/bouncing-contact.yaml without its method. */
+static const char BOX[] =
+    "yoke: 1\ngravity: [-9.81, 0, 0]\nt_end: 1.5\nbodies:\n"
+    "  box: {kind: mass1d, mass: 2, x: 0.2}\n  load: {kind: mass1d, mass: 1, x: 0.3}\n"
+    "connections:\n  spring: {kind: spring-damper, between: [box, load], stiffness: 2000, damping: 4, "
+    "free_length: 0.1}\n"
+    "loads: {floor: {kind: contact, on: box, force: 1, slope: -2e4}}\n"
+    "split: {box: [box], load: [load]}\noutput: {every: 1e-3}\n";
+
+static bool predicts = false;
+
+static yoke_growth growth_of(const char *model, const char *sets) {
+  cosim       c;
+  yoke_growth growth;
+  assert_int_equal(cosim_load(&c, model, sets), YOKE_OK);
+  assert_int_equal(yoke_growth_measure(c.ctx, c.model, &growth), YOKE_OK);
+  cosim_close(&c);
+  return growth;
+}
+
+/* x = cos(w t) over ten periods: D = 2 d (cos + sin), and x has the root mean square 1/sqrt(2). */
+static void oscillator_grows_by_two_times_the_root_of_two(void **state) {
+  (void)state;
+  const yoke_growth g = growth_of("yoke: 1\nt_end: 10\nbodies: {m: {kind: mass1d, mass: 1, x: 1}}\n"
+                                  "connections:\n  k: {kind: spring-damper, between: [ground, m], free_length: 0, "
+                                  "stiffness: 39.47841760435743}\n",
+                                  NULL);
+  CHECK_NEAR(g.factor, 2.0 * sqrt(2.0), 0.01);
+  assert_true(g.evaluations > 100);
+}
+
+/* x'' = 9 x from the growing mode: x = exp(3 t), D = d S x. */
+static void runaway_grows_as_its_mode(void **state) {
+  enum { N = 1000 };
+  const double T = 2.0, S = exp(3.0 * T) - 1.0;
+  double       mean = 0.0, square = 0.0;
+  (void)state;
+  for (int k = 1; k <= N; ++k) {
+    const double x = exp(3.0 * T * k / N);
+    mean += x / N;
+    square += x * x / N;
+  }
+  const double exact = S * sqrt(square) / sqrt(square - mean * mean);
+  const double found = growth_of("yoke: 1\nt_end: 2\nbodies: {m: {kind: mass1d, mass: 1, x: 1, v: 3}}\n"
+                                 "connections: {k: {kind: spring-damper, between: [ground, m], free_length: 0, "
+                                 "stiffness: -9}}\n",
+                                 NULL)
+                           .factor;
+  CHECK_NEAR(found / exact, 1.0, 0.01);
+}
+
+static void growth_is_not_known_where_events_act_and_of_large_models(void **state) {
+  (void)state;
+  assert_true(isnan(growth_of("yoke: 1\nt_end: 1\nbodies: {m: {kind: mass1d, mass: 1, x: 1, v: -2}}\n"
+                              "events: {bounce: {when: m.x, direction: falling, set: {m.v: -m.v}}}\n",
+                              NULL)
+                        .factor));
+  assert_true(
+      isnan(growth_of("yoke: 1\nt_end: 1\nbodies: {c: {kind: chain, n: 101, mass: 1, stiffness: 1}}\n", NULL).factor));
+}
+
+/* The box under step control: its summary, and the largest NRMSE of a motion against the model as a whole. */
+static double error_of_box(const char *set, yoke_run_summary *split) {
+  const char             *sets[]     = {"solvers.default={kind: dop853, rtol: 1e-12}", set};
+  yoke_run_summary        whole      = {.size = sizeof whole};
+  yoke_comparison        *comparison = NULL;
+  yoke_difference         d          = {.size = sizeof d};
+  const yoke_load_options load       = {.size = sizeof load, .n_sets = 2, .sets = sets};
+  yoke_context           *ctx;
+  yoke_model             *model = NULL;
+  double                  worst = 0.0;
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(ctx, "box.yaml", BOX, strlen(BOX), &load, &model), YOKE_OK);
+  const yoke_run_options options = {.size = sizeof options, .loaded = model, .no_predict = !predicts, .threads = 1};
+  *split                         = (yoke_run_summary){.size = sizeof *split};
+  assert_int_equal(yoke_run_compare(ctx, &options, split, &whole, &comparison), YOKE_OK);
+  for (int i = 0; yoke_comparison_get(ctx, comparison, i, &d) == YOKE_OK; ++i) {
+    if (d.is_motion) worst = fmax(worst, d.nrmse);
+  }
+  yoke_comparison_destroy(&comparison);
+  yoke_run_summary_release(&whole);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return worst;
+}
+
+/* F9: single steps were right, and the box was off by 250 rtol. */
+static void f9_control_holds_what_arrives_at_the_end(void **state) {
+  yoke_run_summary split;
+  (void)state;
+  assert_true(error_of_box("cosimulation.step.rtol=1e-4", &split) < 10 * 1e-4);
+  assert_true(split.motion_growth > 3e3 && split.motion_growth < 3e4);
+  assert_true(split.accumulated_error < 1e-7);
+  assert_non_null(strstr(split.control, "since the motion makes errors"));
+  assert_true(split.macro_rtol == 1e-4); /* what was asked for */
+  yoke_run_summary_release(&split);
+}
+
+static void given_growth_is_taken_and_a_named_estimator_is_as_published(void **state) {
+  static const char *const sets[] = {"cosimulation.step={rtol: 1e-4, growth: 1}",
+                                     "cosimulation.step={rtol: 1e-4, estimator: md}"};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    yoke_run_summary split;
+    assert_true(error_of_box(sets[i], &split) > 10 * 1e-4);
+    assert_true(isnan(split.motion_growth));
+    assert_null(strstr(split.control, "since the motion makes errors"));
+    yoke_run_summary_release(&split);
+  }
+}
+
+static void growth_is_named_with_a_fixed_step_and_changes_no_bit(void **state) {
+  yoke_run_summary split;
+  (void)state;
+  const double with = error_of_box("cosimulation.step=1e-3", &split);
+  assert_true(isnan(split.motion_growth)); /* nothing is predicted */
+  yoke_run_summary_release(&split);
+  predicts = true;
+  assert_true(error_of_box("cosimulation.step=1e-3", &split) == with);
+  predicts = false;
+  assert_true(split.motion_growth > 3e3);
+  yoke_run_summary_release(&split);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(oscillator_grows_by_two_times_the_root_of_two),
+      cmocka_unit_test(runaway_grows_as_its_mode),
+      cmocka_unit_test(growth_is_not_known_where_events_act_and_of_large_models),
+      cmocka_unit_test(f9_control_holds_what_arrives_at_the_end),
+      cmocka_unit_test(given_growth_is_taken_and_a_named_estimator_is_as_published),
+      cmocka_unit_test(growth_is_named_with_a_fixed_step_and_changes_no_bit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
