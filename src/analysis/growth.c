@@ -1,22 +1,33 @@
 #include "analysis/growth.h"
 
-#include "analysis/whole_model.h"
 #include "base/cancel.h"
-#include "integrate/integrator.h"
-#include "model/model_length.h"
+#include "master/system.h"
+#include "native/native.h"
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1000 };
+enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1001 /* the start is one of them */ };
 
 static const double delta  = 1e-5; /* of the spread: far above what the solver leaves, far below what it becomes */
 static const double rtol   = 1e-6;
 static const double moving = 1e-6; /* of the largest spread of its kind: what moves less stands still */
 
+static bool hits(const yoke_model *model, const yoke_event *event) {
+  for (int k = 0; k < event->n_set; ++k) {
+    const yoke_variable *set = &model->variables[event->variable[k] - 1];
+    if (set->kind == YOKE_VARIABLE_STATE && set->is_velocity) return true;
+  }
+  return false;
+}
+
 bool yoke_growth_is_likely(const yoke_model *model) {
   for (int i = 0; i < model->n_loads; ++i) {
     if (model->loads[i].kind == YOKE_LOAD_CONTACT) return true;
+  }
+  for (int i = 0; i < model->n_events; ++i) {
+    if (hits(model, &model->events[i])) return true;
   }
   for (int b = 0; b < model->n_bodies; ++b) {
     const yoke_chain *chain = model->bodies[b].chain;
@@ -30,79 +41,121 @@ bool yoke_growth_is_likely(const yoke_model *model) {
 static bool is_small(const yoke_model *model) {
   int n = 0;
   for (int b = 0; b < model->n_bodies && n <= MAX_STATES; ++b) n += 2 * yoke_body_nv(&model->bodies[b]);
-  for (int i = 0; i < model->n_events; ++i) {
-    if (model->events[i].action != YOKE_EVENT_RECORD) return false;
-  }
-  return n <= MAX_STATES && model->n_foreigns == 0 && model->n_inputs == 0 && model->t_end > model->t_start;
+  return n <= MAX_STATES && model->n_foreigns == 0 && model->t_end > model->t_start;
 }
 
-/* A whole model on its way. */
+/* Two runs of a whole model. */
 typedef struct pilot {
-  yoke_whole_model       whole;
-  yoke_arena             arena;
-  yoke_integrator       *integrator;
-  yoke_integrator_state *state;
-  void                  *scratch;
-  int                    n;              /* nq + nv */
-  double                *first, *second; /* [N_TIMES, n] q and v of the two runs */
-  double                *start, *spread; /* [n] */
+  yoke_model   model; /* the given one with a solver and outputs for this purpose; a share of all else */
+  char        *selected[1], name[80];
+  yoke_arena   arena;
+  int          nq, n;          /* nq + nv */
+  int          first_output;   /* of q and v in a row of outputs */
+  double      *first, *second; /* [N_TIMES, n] q and v of the two runs */
+  double      *start, *spread; /* [n] */
+  double      *rows;           /* of the run under way */
+  int          n_rows;
+  yoke_system *system;      /* of the run under way */
+  int64_t      evaluations; /* of all runs before */
+  bool         is_too_long;
 } pilot;
 
-static void clear(pilot *p) {
-  yoke_integrator_state_destroy(&p->state);
-  yoke_integrator_scratch_destroy(&p->scratch);
-  yoke_integrator_destroy(&p->integrator);
-  yoke_arena_free(&p->arena);
-  yoke_whole_model_clear(&p->whole);
+static yoke_status prepare(pilot *p, const yoke_model *model) {
+  yoke_body *body = &model->bodies[0];
+  char       component[64];
+  p->model                 = *model;
+  p->model.solver          = (yoke_solver_def){.kind = "auto", .rtol = rtol, .rho_inf = model->solver.rho_inf};
+  p->model.output.every    = (model->t_end - model->t_start) / (N_TIMES - 1);
+  p->model.output.select   = p->selected;
+  p->model.output.n_select = 1;
+  if (!yoke_body_component_name(body, false, 0, component, sizeof component)) return YOKE_E_UNSUPPORTED;
+  snprintf(p->name, sizeof p->name, "%s.%s", body->name, component);
+  p->selected[0] = p->name;
+  for (int b = 0; b < model->n_bodies; ++b) {
+    p->nq += yoke_body_nq(&model->bodies[b]);
+    p->n += yoke_body_nq(&model->bodies[b]) + yoke_body_nv(&model->bodies[b]);
+  }
+  const size_t n = (size_t)p->n;
+  p->first       = yoke_arena_take(&p->arena, n * N_TIMES, sizeof *p->first);
+  p->second      = yoke_arena_take(&p->arena, n * N_TIMES, sizeof *p->second);
+  p->start       = yoke_arena_take(&p->arena, n, sizeof *p->start);
+  p->spread      = yoke_arena_take(&p->arena, n, sizeof *p->spread);
+  return p->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
-static yoke_status prepare(pilot *p, const yoke_model *model, yoke_context *quiet) {
-  yoke_integrator_options options = yoke_integrator_options_default();
-  YOKE_TRY(yoke_whole_model_create(quiet, model, 0, NULL, &p->whole));
-  const yoke_equations *e = &p->whole.equations;
-  options.rtol            = rtol;
-  options.atol            = 1e-2 * rtol * yoke_model_length(model);
-  YOKE_TRY(yoke_integrator_create(quiet, "auto", e, &options, &p->integrator));
-  YOKE_TRY(yoke_integrator_state_create(p->integrator, &p->state));
-  YOKE_TRY(yoke_integrator_scratch_create(p->integrator, &p->scratch));
-  p->n      = e->nq + e->nv;
-  p->first  = yoke_arena_take(&p->arena, (size_t)p->n * N_TIMES, sizeof *p->first);
-  p->second = yoke_arena_take(&p->arena, (size_t)p->n * N_TIMES, sizeof *p->second);
-  p->start  = yoke_arena_take(&p->arena, (size_t)p->n, sizeof *p->start);
-  p->spread = yoke_arena_take(&p->arena, (size_t)p->n, sizeof *p->spread);
-  if (p->arena.has_failed) return YOKE_E_MEMORY;
-  memcpy(p->start, p->whole.q, (size_t)e->nq * sizeof *p->start);
-  memcpy(p->start + e->nq, p->whole.v, (size_t)e->nv * sizeof *p->start);
-  return YOKE_OK;
-}
-
-/* YOKE_NOT_CONVERGED: too long a way. */
-static yoke_status fly(pilot *p, double *rows, int64_t *evaluations, yoke_context *quiet) {
-  const yoke_equations *e  = &p->whole.equations;
-  const double          t0 = p->whole.model->t_start, t1 = p->whole.model->t_end;
-  YOKE_TRY(yoke_integrator_start(p->integrator, p->scratch, p->state, t0, p->start, p->start + e->nq, NULL, quiet));
-  const int64_t before = *evaluations;
-  for (int k = 1; k <= N_TIMES;) {
-    YOKE_TRY(yoke_integrator_step(p->integrator, p->scratch, p->state, NULL, t1, quiet));
-    *evaluations = before + p->state->counters.evaluations;
-    if (p->state->counters.evaluations > MAX_EVALUATIONS) return YOKE_NOT_CONVERGED;
-    for (; k <= N_TIMES; ++k) {
-      const double t   = k < N_TIMES ? t0 + (t1 - t0) * k / N_TIMES : t1;
-      double      *row = &rows[(size_t)(k - 1) * (size_t)p->n];
-      if (t > p->state->t) break;
-      yoke_integrator_interpolate(p->integrator, p->state, t, row, row + e->nq);
+/* All components of q, then of v, behind what the plan shows. */
+static yoke_status show_motion(pilot *p, yoke_plan *plan, yoke_context *quiet) {
+  p->first_output = plan->outputs.n;
+  for (int velocity = 0; velocity < 2; ++velocity) {
+    for (int b = 0; b < p->model.n_bodies; ++b) {
+      const yoke_body *body     = &p->model.bodies[b];
+      const bool       is_chain = body->kind == YOKE_BODY_CHAIN;
+      const int        n        = velocity ? yoke_body_nv(body) : yoke_body_nq(body);
+      for (int i = 0; i < n; ++i) {
+        const yoke_place place = yoke_place_find(&plan->places, b, is_chain ? i : 0);
+        const int64_t    handle =
+            yoke_native_handle(velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, is_chain ? place.mass : i);
+        YOKE_TRY(yoke_plan_add_output(quiet, plan, place.part, handle, "motion", ""));
+      }
     }
   }
   return YOKE_OK;
+}
+
+static yoke_status take_row(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                            int order) {
+  pilot *p = user;
+  (void)t, (void)counters, (void)h, (void)order;
+  if (p->n_rows < N_TIMES)
+    memcpy(&p->rows[(size_t)p->n_rows * (size_t)p->n], outputs + p->first_output, (size_t)p->n * sizeof *p->rows);
+  ++p->n_rows;
+  return YOKE_OK;
+}
+
+static bool go_on(void *user, double t) {
+  pilot        *p = user;
+  yoke_counters counters;
+  (void)t;
+  yoke_system_counters(p->system, &counters);
+  p->is_too_long = counters.evaluations > MAX_EVALUATIONS;
+  return !p->is_too_long;
+}
+
+static yoke_status run(pilot *p, yoke_plan *plan, yoke_context *quiet) {
+  const yoke_system_options options = {.exec = "serial", .threads = 1};
+  const yoke_sink           sink    = {.user = p, .sample = take_row, .progress = go_on};
+  yoke_system_summary       summary = {0};
+  YOKE_TRY(show_motion(p, plan, quiet));
+  YOKE_TRY(yoke_system_create(quiet, plan, &options, &p->system));
+  const yoke_status status = yoke_system_run(p->system, p->model.t_end, &sink, &summary, quiet);
+  p->evaluations += summary.counters.evaluations;
+  yoke_system_destroy(&p->system);
+  return status;
+}
+
+/* YOKE_NOT_CONVERGED: too long a way, or it ended before its time. */
+static yoke_status fly(pilot *p, double *rows, yoke_context *quiet) {
+  const bool              is_second = rows == p->second;
+  const yoke_plan_options options   = {
+        .is_whole = true, .q = is_second ? p->start : NULL, .v = is_second ? p->start + p->nq : NULL};
+  yoke_plan *plan    = NULL;
+  p->rows            = rows;
+  p->n_rows          = 0;
+  yoke_status status = yoke_plan_create(quiet, &p->model, &options, &plan);
+  if (status == YOKE_OK) status = run(p, plan, quiet);
+  yoke_plan_destroy(&plan);
+  if (p->is_too_long || (status == YOKE_OK && p->n_rows != N_TIMES)) return YOKE_NOT_CONVERGED;
+  return status;
 }
 
 static void measure_spreads(pilot *p) {
   for (int i = 0; i < p->n; ++i) {
-    double low = p->start[i], high = p->start[i];
-    for (int k = 0; k < N_TIMES; ++k) {
+    double low = p->first[i], high = p->first[i];
+    for (int k = 1; k < N_TIMES; ++k) {
       low  = fmin(low, p->first[(size_t)k * (size_t)p->n + (size_t)i]);
       high = fmax(high, p->first[(size_t)k * (size_t)p->n + (size_t)i]);
     }
+    p->start[i]  = p->first[i];
     p->spread[i] = high - low;
   }
 }
@@ -115,7 +168,7 @@ static double largest_spread(const pilot *p, int from, int to) {
 
 /* What stands still has no spread from here on. Neighbours move to different sides: nothing is merely moved as a whole. */
 static void disturb(pilot *p) {
-  const int    nq     = p->whole.equations.nq;
+  const int    nq     = p->nq;
   const double q_most = largest_spread(p, 0, nq), v_most = largest_spread(p, nq, p->n);
   for (int i = 0; i < p->n; ++i) {
     const int own = i < nq ? i : i - nq;
@@ -145,13 +198,13 @@ static double compare(const pilot *p) {
   return growth;
 }
 
-static yoke_status measure(pilot *p, const yoke_model *model, yoke_context *quiet, yoke_growth *growth) {
-  YOKE_TRY(prepare(p, model, quiet));
-  YOKE_TRY(fly(p, p->first, &growth->evaluations, quiet));
+static yoke_status measure(pilot *p, const yoke_model *model, yoke_context *quiet, double *factor) {
+  YOKE_TRY(prepare(p, model));
+  YOKE_TRY(fly(p, p->first, quiet));
   measure_spreads(p);
   disturb(p);
-  YOKE_TRY(fly(p, p->second, &growth->evaluations, quiet));
-  growth->factor = compare(p);
+  YOKE_TRY(fly(p, p->second, quiet));
+  *factor = compare(p);
   return YOKE_OK;
 }
 
@@ -162,10 +215,11 @@ yoke_status yoke_growth_measure(yoke_context *ctx, const yoke_model *model, yoke
   if (!is_small(model)) return YOKE_OK;
   yoke_status status = yoke_context_create(&quiet);
   if (status == YOKE_OK) yoke_context_watch_with(quiet, ctx, true);
-  if (status == YOKE_OK) status = measure(&p, model, quiet, growth);
-  clear(&p);
+  if (status == YOKE_OK) status = measure(&p, model, quiet, &growth->factor);
+  growth->evaluations = p.evaluations;
+  yoke_arena_free(&p.arena);
   yoke_context_destroy(&quiet);
   if (status == YOKE_E_MEMORY)
     return yoke_out_of_memory(ctx, "the growth of errors; cosimulation.step.growth 1 skips it");
-  return status == YOKE_E_INTERRUPTED ? status : YOKE_OK;
+  return status == YOKE_E_INTERRUPTED && !p.is_too_long ? status : YOKE_OK;
 }

@@ -22,8 +22,8 @@ typedef struct yoke_growth {
   int64_t evaluations; /* right-hand sides that it took */
 } yoke_growth;
 
-/* The factor is NaN where nothing can be said cheaply: models of more than 200 states, foreign subsystems, events that change the motion, runs of
- * more than 20 000 right-hand sides or that fail. Fails with YOKE_E_MEMORY and YOKE_E_INTERRUPTED only. */
+/* The factor is NaN where nothing can be said cheaply: models of more than 200 states, foreign subsystems, runs of more than 20 000
+ * right-hand sides, that fail or are ended by an event. Fails with YOKE_E_MEMORY and YOKE_E_INTERRUPTED only. */
 yoke_status yoke_growth_measure(yoke_context *ctx, const yoke_model *model, yoke_growth *growth);
 
 #endif

@@ -89,7 +89,7 @@ static const yoke_setting control_rows[] = {
     {.key       = "growth",
      .type      = YOKE_SETTING_NUMBER,
      .standard  = {-1.0},
-     .otherwise = "measured before the run where a contact acts and no estimator is named, else 1",
+     .otherwise = "measured before the run where something hits and no estimator is named, else 1",
      .fits      = is_growth,
      .expected  = "a number >= 1",
      .help      = "so many times larger does the motion itself make small errors: beyond 3, steps are held to 1 / "
