@@ -21,6 +21,7 @@ static const double exact_digits =
 static const double exact_row      = 1e-12; /* ... and distances of rows */
 static const double rate_limit     = 1e-15; /* of the fastest rate: velocities that fit */
 static const double rate_tolerance = 1e-7;  /* of the fastest rate: velocities that do not fit */
+static const double rate_rest      = 1e-9;  /* units over the run: rest, whose tolerance moves nothing */
 
 typedef struct search {
   yoke_assembly_rows rows;
@@ -277,10 +278,12 @@ static yoke_status correct_velocities(search *s, const double *q, double *v, dou
 }
 
 /* Rates are judged against the fastest one: that of a body, or the one by which a joint is violated (a motion or `initial_rate` on a
- * mechanism at rest). */
+ * mechanism at rest). Where nothing moves, such as a motion that sets out with sin(t) from t = DBL_MIN, it is a rate of rest. */
 static yoke_status solve_velocities(search *s, const double *q, double *v) {
-  const double scale    = fmax(largest_of(s->rows.equations->nv, v, s->rows.unit),
+  const double span     = s->rows.model->t_end - s->rows.model->t_start;
+  const double fastest  = fmax(largest_of(s->rows.equations->nv, v, s->rows.unit),
                                yoke_assembly_residual(&s->rows, YOKE_ASSEMBLY_VELOCITIES, q, v));
+  const double scale    = span > 0.0 ? fmax(fastest, rate_rest / span) : fastest;
   const bool   any_kept = yoke_assembly_weigh(&s->rows, YOKE_ASSEMBLY_VELOCITIES, 0.0);
   YOKE_TRY(correct_velocities(s, q, v, rate_limit * scale));
   if (!(s->gap <= rate_tolerance * scale) && any_kept) {

@@ -110,6 +110,20 @@ static void a_rate_that_jumps_at_the_start_is_that_behind_it(void **state) {
   cosim_close(&b);
 }
 
+/* Its rate behind the start, 2.7 sin(3 DBL_MIN), is less than the smallest numbers hold to their last digit. */
+static void a_motion_sets_out_from_rest(void **state) {
+  (void)state;
+  static const char model[] =
+      "yoke: 1\n"
+      "t_end: 1\n"
+      "bodies: {table: {kind: rigid, mass: 10, inertia: [1, 1, 1], position: [0, 0, 2]}}\n"
+      "connections:\n"
+      "  rail: {kind: translational, between: [[0, 0, 2], table], axis: [1, 0, 0], motion: 0.3*(1 - cos(3*t))}\n";
+  cosim c = cosim_done_monolithic(model, NULL, 0.0);
+  CHECK_NEAR(cosim_value(&c, "table.vx"), 0.9 * sin(3.0), 1e-7);
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_fast_motion_has_its_acceleration),
@@ -118,6 +132,7 @@ int main(void) {
       cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
       cmocka_unit_test(a_ramp_kicks_at_both_ends_however_it_is_written),
       cmocka_unit_test(a_rate_that_jumps_at_the_start_is_that_behind_it),
+      cmocka_unit_test(a_motion_sets_out_from_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
