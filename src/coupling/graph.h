@@ -281,8 +281,8 @@ void        yoke_graph_event_done(yoke_graph *graph, int subsystem, int event);
 yoke_status yoke_graph_act(yoke_graph *graph, int subsystem, int event, yoke_context *ctx);
 /* Behind an event that has set states: all rows of all joints are brought to s = s' = 0 by impulses (state_reset.h), whatever couples them. */
 yoke_status yoke_graph_reset_joints(yoke_graph *graph, yoke_context *ctx);
-/* Where prescribed motions or their rates jump: their subsystems go across, and all joints are closed behind it in the same way. */
-yoke_status yoke_graph_kick(yoke_graph *graph, yoke_context *ctx);
+/* Where prescribed motions or their rates jump: their subsystems go across, and all joints are closed behind it in the same way. *any: is there one? */
+yoke_status yoke_graph_kick(yoke_graph *graph, bool *any, yoke_context *ctx);
 yoke_status yoke_graph_restart(yoke_graph *graph, yoke_context *ctx);
 /* Behind such an event and the restart: what signals passed over when they jumped is no crossing. */
 void        yoke_graph_begin_events(yoke_graph *graph);

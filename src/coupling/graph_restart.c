@@ -71,14 +71,14 @@ static yoke_status kick(yoke_graph *g, int i, bool *is_kicked, yoke_context *ctx
   return s->subsystem->ops->reset->kick(s->subsystem, g->scratch[0], s->accepted, &signal, is_kicked, ctx);
 }
 
-yoke_status yoke_graph_kick(yoke_graph *g, yoke_context *ctx) {
-  bool any = false;
+yoke_status yoke_graph_kick(yoke_graph *g, bool *any, yoke_context *ctx) {
+  *any = false;
   for (int i = 0; i < g->n_subsystems; ++i) {
     bool is_kicked;
     YOKE_TRY(kick(g, i, &is_kicked, ctx));
-    any = any || is_kicked;
+    *any = *any || is_kicked;
   }
-  return any ? yoke_graph_reset_joints(g, ctx) : YOKE_OK;
+  return *any ? yoke_graph_reset_joints(g, ctx) : YOKE_OK;
 }
 
 /* Values before the restart say nothing about those behind it; neither do jumps towards divergence. */

@@ -49,8 +49,9 @@ void yoke_switches_clear(yoke_switches *switches) {
 
 /* ---- asking ---- */
 
-static double next_once(const yoke_switches *s, double t) {
-  int low = 0, high = s->n_once; /* the first after t is in [low, high] */
+/* Number of the first one strictly after t; n_once: there is none. */
+static int index_after(const yoke_switches *s, double t) {
+  int low = 0, high = s->n_once; /* it is in [low, high] */
   while (low < high) {
     const int middle = low + (high - low) / 2;
     if (s->once[middle].first > t)
@@ -58,7 +59,12 @@ static double next_once(const yoke_switches *s, double t) {
     else
       low = middle + 1;
   }
-  return low < s->n_once ? s->once[low].first : (double)INFINITY;
+  return low;
+}
+
+static double next_once(const yoke_switches *s, double t) {
+  const int next = index_after(s, t);
+  return next < s->n_once ? s->once[next].first : (double)INFINITY;
 }
 
 static double next_periodic(const yoke_switch *one, double t) {
@@ -76,8 +82,8 @@ double yoke_switches_next(const yoke_switches *s, double t) {
 
 bool yoke_switches_jump_at(const yoke_switches *s, double t) {
   const double rest = 1e-14 * fabs(t);
-  for (int i = 0; i < s->n_once; ++i) {
-    if (!s->once[i].is_smooth && fabs(s->once[i].first - t) <= rest) return true;
+  for (int i = index_after(s, t + rest) - 1; i >= 0 && t - s->once[i].first <= rest; --i) {
+    if (!s->once[i].is_smooth) return true;
   }
   for (int i = 0; i < s->n_periodic; ++i) {
     const double away = remainder(t - s->periodic[i].first, s->periodic[i].period);

@@ -191,6 +191,7 @@ static yoke_status build(yoke_system *s, const yoke_system_options *options, yok
   s->is_fresh         = true;
   s->summary          = (yoke_system_summary){.has_energy = plan->has_work};
   s->t_previous       = plan->t_start;
+  s->t_crossed        = plan->t_start;
   s->watch.progress.t = plan->t_start;
   YOKE_TRY(system_loss_create(s, ctx));
   YOKE_TRY(yoke_context_go_on(ctx));
@@ -378,11 +379,10 @@ static yoke_status step_with(yoke_system *s, double t_stop, double t_end, const 
   s->samples.is_behind = false;
   if (!s->is_unfinished) YOKE_TRY(take_step(s, t_stop, t_end, sink, statistics, ctx));
   YOKE_TRY(system_emit_due(s, t_end, sink, ctx));
-  if (s->plan->n_events > 0) {
-    s->is_broken = true;
-    YOKE_TRY(fire(s, sink, stop, ctx));
-    s->is_broken = false;
-  }
+  s->is_broken = true;
+  if (s->plan->n_events > 0) YOKE_TRY(fire(s, sink, stop, ctx));
+  if (!*stop && yoke_graph_t(s->graph) < t_end) YOKE_TRY(system_cross_jump(s, ctx));
+  s->is_broken     = false;
   s->is_unfinished = false;
   if (sink == NULL || sink->progress == NULL || sink->progress(sink->user, yoke_graph_t(s->graph))) return YOKE_OK;
   return YOKE_E_INTERRUPTED;

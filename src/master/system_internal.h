@@ -60,6 +60,7 @@ struct yoke_system {
   system_watch        watch;
   yoke_log            log;
   double              t_previous;    /* beginning of the last step */
+  double              t_crossed;     /* of the last jump of loads or motions that lies behind; the start */
   bool                has_begun;     /* a run has shown the start */
   bool                is_unfinished; /* a step was accepted whose samples or events were not dealt with */
   bool                is_broken;     /* its events failed half-way, or what follows from other inputs */
@@ -78,6 +79,9 @@ yoke_status system_advance(yoke_system *system, double t_end, yoke_step_statisti
 double      system_end_at_event(yoke_system *system, double t_next, yoke_context *ctx);
 /* system.c: the couplings begin anew at the present time. */
 yoke_status system_restart(yoke_system *system, yoke_context *ctx);
+/* Where loads or motions jump, behind the samples of the present time, which have the limits from the left: couplings go on from the right-hand limit,
+ * and motions kick what hangs on them. Nothing where nothing jumps, or has been crossed. */
+yoke_status system_cross_jump(yoke_system *system, yoke_context *ctx);
 
 /* system_samples.c: rooms; the times that fall into the next step; the samples that are due behind it; one at the present time. */
 yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);

@@ -54,7 +54,7 @@ static yoke_status check_fingerprint(const yoke_system *s, yoke_unpack *in, yoke
 
 typedef struct memory {
   int64_t     grid_n, grid_n_graded, n_done;
-  double      t, t_previous, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
+  double      t, t_previous, t_crossed, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
   int         n_events, n_late;
   bool        is_fresh, has_begun, has_energy;
   const void *totals, *watch, *last, *repeats, *before; /* in the bytes */
@@ -79,6 +79,7 @@ static void pack_memory(const yoke_system *s, yoke_pack *out) {
   yoke_pack_int64(out, s->samples.n_done);
   yoke_pack_double(out, yoke_graph_t(s->graph));
   yoke_pack_double(out, s->t_previous);
+  yoke_pack_double(out, s->t_crossed);
   yoke_pack_double(out, s->loss.t);
   yoke_pack_double(out, s->loss.sum);
   yoke_pack_double(out, s->summary.energy_start);
@@ -123,6 +124,7 @@ static yoke_status unpack_memory(const yoke_system *s, yoke_unpack *in, yoke_con
   m->n_done               = yoke_unpack_int64(in);
   m->t                    = yoke_unpack_double(in);
   m->t_previous           = yoke_unpack_double(in);
+  m->t_crossed            = yoke_unpack_double(in);
   m->loss_t               = yoke_unpack_double(in);
   m->loss_sum             = yoke_unpack_double(in);
   m->energy_start         = yoke_unpack_double(in);
@@ -148,6 +150,7 @@ static void take_memory(yoke_system *s, const memory *m) {
   s->grid.n_graded               = m->grid_n_graded;
   s->samples.n_done              = m->n_done;
   s->t_previous                  = m->t_previous;
+  s->t_crossed                   = m->t_crossed;
   s->loss.t                      = m->loss_t;
   s->loss.sum                    = m->loss_sum;
   s->summary.energy_start        = m->energy_start;

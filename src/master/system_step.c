@@ -41,7 +41,7 @@ static void count_step(yoke_system *s, double H, bool is_accepted, const yoke_st
   for (int k = 0; k < YOKE_N_RESIDUALS; ++k) add_residual(&totals->residuals[k], (yoke_residual_kind)k, statistics);
 }
 
-/* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events and jumps of loads happen there. */
+/* A step was accepted whose end was chosen as `kind` (`is_short`: before the planned one): events happen there. */
 static yoke_status finish_step(yoke_system *s, yoke_point_kind kind, bool is_short, yoke_step_statistics *statistics,
                                yoke_context *ctx) {
   if (statistics->reduced_by == YOKE_NOT_REDUCED && kind != YOKE_POINT_GRID && is_short)
@@ -50,10 +50,19 @@ static yoke_status finish_step(yoke_system *s, yoke_point_kind kind, bool is_sho
   if (kind != YOKE_POINT_SWITCH) return YOKE_OK;
   /* estimators that compare extrapolated inputs do not see what the load will do: short steps again */
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
-  /* behind a jump the couplings go on from the right-hand limit */
-  if (!yoke_switches_jump_at(&s->plan->switches, yoke_graph_t(s->graph))) return YOKE_OK;
-  YOKE_TRY(yoke_graph_kick(s->graph, ctx));
-  return system_restart(s, ctx);
+  return YOKE_OK;
+}
+
+/* In a system that steps freely the solver does all this. */
+yoke_status system_cross_jump(yoke_system *s, yoke_context *ctx) {
+  const double t = yoke_graph_t(s->graph);
+  bool         is_kicked;
+  if (s->plan->step.is_free || s->t_crossed == t || !yoke_switches_jump_at(&s->plan->switches, t)) return YOKE_OK;
+  YOKE_TRY(yoke_graph_kick(s->graph, &is_kicked, ctx));
+  if (is_kicked || !s->is_fresh) YOKE_TRY(system_restart(s, ctx));
+  if (is_kicked && s->account != NULL) yoke_account_begin_anew(s->account);
+  s->t_crossed = t;
+  return YOKE_OK;
 }
 
 static yoke_status step_controlled(yoke_system *s, double t_end, yoke_step_statistics *statistics, yoke_context *ctx) {
@@ -228,9 +237,10 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   const bool   is_logged = s->log.write != NULL;
   if (is_logged) log_begin(s, t);
   yoke_ledger_begin_step(s->ledger);
+  yoke_status status = system_cross_jump(s, ctx); /* a run that ended there goes on */
   if (s->correction != NULL) set_correction(s);
   system_loss_begin(s);
-  yoke_status status = take_step(s, t_end, statistics, ctx);
+  if (status == YOKE_OK) status = take_step(s, t_end, statistics, ctx);
   if (s->monitor == NULL) statistics->local_error = (double)NAN;
   statistics->leak = (double)NAN;
   if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, statistics, ctx);

@@ -110,6 +110,47 @@ static void a_rate_that_jumps_at_the_start_is_that_behind_it(void **state) {
   cosim_close(&b);
 }
 
+/* The velocity of the cart at the regular sample that falls on the kick at 0.5 s. */
+static yoke_status keep_sample(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                               int order) {
+  (void)counters, (void)h, (void)order;
+  if (fabs(t - 0.5) < 1e-12) *(double *)user = outputs[0];
+  return YOKE_OK;
+}
+
+static void samples_at_a_kick_show_what_was_before(void **state) {
+  (void)state;
+  static const char *const methods[] = {"output={every: 0.25, select: [cart.vx]}",
+                                        "output={every: 0.25, select: [cart.vx]};cosimulation.step=5e-3"};
+  for (size_t k = 0; k <= COUNT(methods); ++k) { /* the last one: as a whole */
+    cosim           c;
+    double          vx   = NAN;
+    const yoke_sink sink = {.user = &vx, .sample = keep_sample};
+    if (k < COUNT(methods))
+      cosim_open(&c, CART("max(0, t - 0.5)"), methods[k]);
+    else
+      cosim_open_monolithic(&c, CART("max(0, t - 0.5)"), methods[0]);
+    assert_int_equal(yoke_system_run(c.system, 1.0, &sink, NULL, c.ctx), YOKE_OK);
+    CHECK_NEAR(vx, 0.0, 1e-12);
+    CHECK_NEAR(cosim_value(&c, "cart.vx"), 1.0, 1e-9);
+    cosim_close(&c);
+  }
+}
+
+static void a_run_that_was_stopped_at_a_kick_goes_on_with_it(void **state) {
+  (void)state;
+  static const char *const methods[] = {NULL, "cosimulation.step=5e-3"};
+  for (size_t k = 0; k < COUNT(methods); ++k) {
+    cosim c;
+    cosim_open(&c, CART("max(0, t - 0.5)"), methods[k]);
+    assert_int_equal(cosim_run(&c, 0.5, NULL, NULL), YOKE_OK);
+    CHECK_NEAR(cosim_value(&c, "rod.omega"), 0.0, 1e-9);
+    assert_int_equal(cosim_run(&c, 1.0, NULL, NULL), YOKE_OK);
+    CHECK_NEAR(cosim_value(&c, "rod.angle"), -0.25 / 0.35, 2e-3);
+    cosim_close(&c);
+  }
+}
+
 /* Its rate behind the start, 2.7 sin(3 DBL_MIN), is less than the smallest numbers hold to their last digit. */
 static void a_motion_sets_out_from_rest(void **state) {
   (void)state;
@@ -132,6 +173,8 @@ int main(void) {
       cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
       cmocka_unit_test(a_ramp_kicks_at_both_ends_however_it_is_written),
       cmocka_unit_test(a_rate_that_jumps_at_the_start_is_that_behind_it),
+      cmocka_unit_test(samples_at_a_kick_show_what_was_before),
+      cmocka_unit_test(a_run_that_was_stopped_at_a_kick_goes_on_with_it),
       cmocka_unit_test(a_motion_sets_out_from_rest),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
