@@ -364,6 +364,23 @@ static yoke_status ranked_reset(const yoke_subsystem *s, void *scratch, void *st
   return end_change(&call, s, state, ctx, n, status);
 }
 
+static yoke_status ranked_kick(const yoke_subsystem *s, void *scratch, void *state, const yoke_signal *u,
+                               bool *is_kicked, yoke_context *ctx) {
+  const ranked   *self = s->self;
+  const size_t    n    = n_said(ctx);
+  int32_t         any  = 0;
+  yoke_relay_call call;
+  yoke_status     status = begin(s, &call);
+  *is_kicked             = false;
+  if (status == YOKE_OK && call.is_own && self->inner->ops->reset->kick != NULL) {
+    status = self->inner->ops->reset->kick(self->inner, scratch, state, u, is_kicked, ctx);
+    any    = *is_kicked ? 1 : 0;
+  }
+  yoke_carry(&call, sizeof any, &any);
+  *is_kicked = any != 0;
+  return end_change(&call, s, state, ctx, n, status);
+}
+
 static void ranked_motions(const yoke_subsystem *s, void *scratch, const void *state, double *y) {
   const ranked   *self = s->self;
   yoke_relay_call call;
@@ -459,6 +476,7 @@ static const ranked all_groups = {
     .reset   = {.row_response = ranked_row_response,
                 .push         = ranked_push,
                 .reset        = ranked_reset,
+                .kick         = ranked_kick,
                 .motions      = ranked_motions,
                 .account      = ranked_account},
     .halo    = {.take = ranked_take},

@@ -25,23 +25,36 @@ typedef struct arguments {
   yoke_run_options options;
 } arguments;
 
+/* The next word of a shell in *rest, which moves behind it: up to a blank that is not between ' and ', without these; NULL: none is left. */
+static char *next_word(char **rest) {
+  char *from = *rest + strspn(*rest, " "), *to = from, *const word = from;
+  bool is_quoted = false;
+  if (*from == '\0') return NULL;
+  for (; *from != '\0' && (is_quoted || *from != ' '); ++from) {
+    if (*from == '\'')
+      is_quoted = !is_quoted;
+    else
+      *to++ = *from;
+  }
+  *rest = *from != '\0' ? from + 1 : from;
+  *to   = '\0';
+  return word;
+}
+
 /* "run FILE --name value ...". */
 static void read_arguments(const char *text, arguments *a) {
-  snprintf(a->text, sizeof a->text, "%s", text);
+  char *rest = a->text;
+  assert_true(snprintf(a->text, sizeof a->text, "%s", text) < (int)sizeof a->text);
   a->options = (yoke_run_options){.size = sizeof a->options, .sets = a->sets, .choices = a->choices, .exec = "serial"};
-  (void)strtok(a->text, " ");
-  a->options.model = strtok(NULL, " ");
-  for (char *word = strtok(NULL, " "); word != NULL; word = strtok(NULL, " ")) {
+  (void)next_word(&rest);
+  a->options.model = next_word(&rest);
+  for (char *word = next_word(&rest); word != NULL; word = next_word(&rest)) {
     if (strcmp(word, "--monolithic") == 0) {
       a->options.monolithic = true;
       continue;
     }
-    char *value = strtok(NULL, " ");
+    char *value = next_word(&rest);
     assert_non_null(value);
-    if (*value == '\'') { /* words of a shell */
-      ++value;
-      value[strlen(value) - 1] = '\0';
-    }
     if (strcmp(word, "--set") == 0)
       a->sets[a->options.n_sets++] = value;
     else
@@ -214,6 +227,24 @@ static void expect_end(const run *r, int n, yoke_status status, const char *text
     fail_msg("expected '%s', once", text);
   }
   world_end(&w, ranks);
+}
+
+/* A motion whose rate jumps kicks a body of another rank through the joint between them. */
+static void a_motion_kicks_across_ranks(void **state) {
+  const run r = run_of(*state,
+                       "yoke: 1\n"
+                       "t_end: 1\n"
+                       "bodies:\n"
+                       "  cart: {kind: planar, mass: 2, inertia: 1}\n"
+                       "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0, -0.5], frames: {top: [0, 0.5]}}\n"
+                       "connections:\n"
+                       "  drive: {kind: translational, between: [ground, cart], axis: [1, 0, 0], motion: 0}\n"
+                       "  hinge: {kind: revolute, between: [cart, rod.top]}\n"
+                       "split: {a: [cart], b: [rod]}\n",
+                       "");
+  char      text[300];
+  snprintf(text, sizeof text, "run %s --set 'connections.drive.motion=max(0, t - 0.5)' --step 0.01", r.path);
+  assert_true(is_same(*state, text, 2));
 }
 
 static void a_model_that_cannot_be_read_ends_all_ranks_with_one_message(void **state) {
@@ -882,6 +913,7 @@ static void what_one_rank_comes_to_all_come_to(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      TEST(a_motion_kicks_across_ranks),
       TEST(a_model_that_cannot_be_read_ends_all_ranks_with_one_message),
       TEST(a_subsystem_of_another_rank_that_fails_ends_all_with_its_message),
       TEST(a_result_that_cannot_be_written_ends_all_ranks),
