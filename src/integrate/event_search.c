@@ -20,11 +20,17 @@ static const double NOISE = 32 * DBL_EPSILON; /* rounding of dense output, relat
 static const double STILL =
     1e-12; /* a change over a step by velocities that are 0 but for rounding, relative to the whole change */
 
+void yoke_event_search_inputs(const yoke_event_search *s, double t, yoke_side side) {
+  if (s->u == NULL) return;
+  yoke_signal_value(s->u, t, side, 0, s->u_now);
+  for (int i = 0; s->bend != NULL && i < s->u->n; ++i) s->u_now[i] -= s->bend[i] * (s->t_bent - t);
+}
+
 static void values(const yoke_event_search *s, const yoke_integrator *integrator, const yoke_integrator_state *state,
                    double t) {
   const yoke_equations *e = integrator->equations;
   yoke_integrator_interpolate(integrator, state, t, s->q, s->v);
-  if (s->u != NULL) yoke_signal_value(s->u, t, t > state->t_prev ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT, 0, s->u_now);
+  yoke_event_search_inputs(s, t, t > state->t_prev ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT);
   e->ops->events(e->self, s->work, t, s->q, s->v, s->u != NULL ? s->u_now : NULL, s->now);
 }
 

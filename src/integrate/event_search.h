@@ -25,8 +25,13 @@ typedef struct yoke_event_search {
   /* Inputs over the last micro step, or about the state's time; NULL: no function reads them. */
   const yoke_signal *u;
   double            *u_now; /* scratch: [nu] */
-  void              *work;  /* of the equations */
+  const double      *bend;  /* [nu] rates: functions see u - bend (t_bent - t), which is u at t_bent; NULL: u itself */
+  double             t_bent;
+  void              *work; /* of the equations */
 } yoke_event_search;
+
+/* u_now := what functions see at t. */
+void yoke_event_search_inputs(const yoke_event_search *search, double t, yoke_side side);
 
 /* Does a function that goes from `before` to `after` have an event? */
 bool yoke_event_crosses(int direction, double before, double after);

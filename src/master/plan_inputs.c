@@ -311,9 +311,10 @@ static double value_at_start(const plan_builder *b, const source *s) {
 
 /* A source enters the host, which then shows it. */
 static yoke_status gather(plan_builder *b, int host, source *s) {
-  const yoke_input input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
-  const int        own   = yoke_submodel_add_input(plan_submodel(b, host), &input);
-  const source     from  = *s;
+  const yoke_input input = {
+      .kind = YOKE_INPUT_SIGNAL, .component = s->output.source == YOKE_OUTPUT_INPUT ? 1 : 0, .factor = 1.0};
+  const int    own  = yoke_submodel_add_input(plan_submodel(b, host), &input);
+  const source from = *s;
   if (own < 0) return plan_no_memory(b);
   s->part          = host;
   s->port          = -1;

@@ -127,18 +127,6 @@ static void sort(plan_builder *b) {
   b->n_signals = n;
 }
 
-/* Signals of degree 0 are constant over a step: functions that they enter are saw-teeth, which cross zero the wrong way too. */
-static void warn_of_jumps(const plan_builder *b, const yoke_event *event, int first) {
-  bool reads = false;
-  for (int k = first; k < b->n_signals; ++k) reads = reads || b->signals[k].source != PLAN_OUTSIDE;
-  if (reads && b->macro.order == 0)
-    yoke_warn(
-        b->ctx,
-        "event '%s' of subsystem '%s' reads other subsystems, and with order 0 what it reads jumps at macro points: "
-        "it may be found too often, or in the wrong direction; use cosimulation.order 1 or more",
-        event->name, plan_part_name(b, b->event_part[event - b->model->events]));
-}
-
 yoke_status plan_find_signals(plan_builder *b) {
   const yoke_model *model = b->model;
   b->event_part           = yoke_arena_take(&b->plan->arena, (size_t)model->n_events + 1, sizeof *b->event_part);
@@ -160,9 +148,7 @@ yoke_status plan_find_signals(plan_builder *b) {
   for (int i = 0; i < model->n_events; ++i) {
     const yoke_event *event = &model->events[i];
     YOKE_TRY(find_part(b, event, &b->event_part[i]));
-    const int first = b->n_signals;
     YOKE_TRY(note(b, event->when, b->event_part[i], 0, NULL));
-    warn_of_jumps(b, event, first);
     for (int k = 0; k < event->n_set; ++k) YOKE_TRY(note(b, event->value[k], b->event_part[i], 0, NULL));
   }
   sort(b);
@@ -306,9 +292,9 @@ static yoke_status find_multiplier(const plan_builder *b, plan_signal *s) {
 yoke_status plan_connect_signals(plan_builder *b) {
   yoke_plan *plan = b->plan;
   for (int k = 0; k < b->n_signals; ++k) {
-    plan_signal         *s     = &b->signals[k];
-    const yoke_variable *v     = &b->model->variables[s->variable];
-    const yoke_input     input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
+    plan_signal         *s = &b->signals[k];
+    const yoke_variable *v = &b->model->variables[s->variable];
+    const yoke_input input = {.kind = YOKE_INPUT_SIGNAL, .component = s->source == PLAN_OUTSIDE ? 1 : 0, .factor = 1.0};
     if (s->source == PLAN_BETWEEN) YOKE_TRY(find_multiplier(b, s));
     if (s->input >= 0) continue;
     s->input = yoke_submodel_add_input(plan_submodel(b, s->part), &input);

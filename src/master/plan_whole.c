@@ -53,7 +53,7 @@ static yoke_status connect_inputs(plan_builder *b) {
   yoke_status status = plan_take_inputs(b);
   b->n_signals       = 0;
   for (int k = 0; k < n && status == YOKE_OK; ++k) {
-    const yoke_input input = {.kind = YOKE_INPUT_SIGNAL, .factor = 1.0};
+    const yoke_input input = {.kind = YOKE_INPUT_SIGNAL, .component = 1, .factor = 1.0};
     own[k]                 = b->model->variables[k];
     if (own[k].kind != YOKE_VARIABLE_INPUT) continue;
     const int at = yoke_submodel_add_input(whole, &input);

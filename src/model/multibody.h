@@ -37,7 +37,7 @@ typedef enum yoke_input_kind {
 typedef struct yoke_input {
   yoke_input_kind kind;
   int frame; /* FORCE: frame of the model; GHOST: index of the ghost; LAMBDA, MU, ROW, PRESCRIBED: connection; IMAGE: port */
-  int    component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU, ROW, PRESCRIBED: row */
+  int    component; /* FORCE: freedom; GHOST: component of p or v; LAMBDA, MU, ROW, PRESCRIBED: row; SIGNAL: 1: held from outside, jumps when it is set */
   double factor;    /* FORCE, ROW, PRESCRIBED: the input is multiplied by it (+1 or -1) */
 } yoke_input;
 

@@ -45,6 +45,8 @@ void native_remember_inputs(const native *n, void *state, const yoke_signal *u, 
   if (n->equations.nu == 0) return;
   yoke_signal_value(u, t, side, 0, seen);
   yoke_signal_value(u, t, side, 1, seen_rate);
+  if (side == YOKE_SIDE_RIGHT && n->equations.n_events > 0 && n->events_see_inputs) /* nothing is known of what comes */
+    memset(native_doubles(state, n->at->bend), 0, (size_t)n->equations.nu * sizeof *seen);
   for (int i = 0; i < n->equations.nu; ++i) {
     if (fabs(seen[i]) > size[i]) size[i] = fabs(seen[i]);
     if (fabs(seen_rate[i]) > size_rate[i]) size_rate[i] = fabs(seen_rate[i]);
@@ -329,6 +331,7 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   s->state_size           = n->integrator->state_size;
   at->u                   = reserve_packed(&s->state_size, e->nu);
   at->rate                = reserve_packed(&s->state_size, e->nu);
+  at->bend                = reserve_packed(&s->state_size, e->n_events > 0 && n->events_see_inputs ? e->nu : 0);
   at->size                = reserve_packed(&s->state_size, e->nu);
   at->size_rate           = reserve_packed(&s->state_size, e->nu);
   at->base                = reserve_packed(&s->state_size, n->n_integrals);
@@ -539,9 +542,10 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
     YOKE_TRY(yoke_tangents_create(ctx, n->integrator, &n->tangents));
   s->nu = def->n_inputs;
   for (int i = 0; i < def->n_inputs; ++i) {
-    n->input_kind[i] = def->inputs[i].kind;
-    n->input_size[i] = input_size(def, n, &def->inputs[i]);
-    n->has_signals   = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
+    n->input_kind[i]     = def->inputs[i].kind;
+    n->input_is_shown[i] = def->inputs[i].kind == YOKE_INPUT_SIGNAL && def->inputs[i].component == 0;
+    n->input_size[i]     = input_size(def, n, &def->inputs[i]);
+    n->has_signals       = n->has_signals || def->inputs[i].kind == YOKE_INPUT_SIGNAL;
   }
   for (int k = 0; k < def->model->n_variables; ++k)
     n->has_signals = n->has_signals || def->model->variables[k].kind == YOKE_VARIABLE_SIGNAL; /* forces at ghosts too */
@@ -575,6 +579,7 @@ yoke_status yoke_native_create(yoke_context *ctx, const yoke_native_def *def, yo
   n->ports           = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->ports);
   n->signals         = yoke_arena_take(&s->arena, (size_t)def->n_ports + 1, sizeof *n->signals);
   n->input_kind      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_kind);
+  n->input_is_shown  = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_is_shown);
   n->input_size      = yoke_arena_take(&s->arena, (size_t)def->n_inputs + 1, sizeof *n->input_size);
   n->direction       = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->direction);
   n->is_brought      = yoke_arena_take(&s->arena, (size_t)def->model->n_events + 1, sizeof *n->is_brought);

@@ -1,6 +1,7 @@
 /* Events of a native subsystem: every micro step is searched for zero crossings. */
 #include "native/native_internal.h"
 
+#include "base/jump.h"
 #include "integrate/event_search.h"
 #include <float.h>
 #include <math.h>
@@ -29,6 +30,20 @@ static yoke_event_search search_of(const native *n, void *scratch, const void *s
                              .v          = native_doubles(scratch, n->at->look_v)};
 }
 
+/* Signals of degree 0 are constant over a macro step, with the value of its end where they are corrected, and jump where it begins; so do others by what the
+ * step before has left open. What they show does not: functions of events see signals that go from what was seen last to what they are at the end. What
+ * is held from outside jumps where it is set. `bend` [nu] of the state: the rate by which they do so beside their own. */
+static void bridge_signals(const native *n, void *scratch, void *state, const yoke_signal *u) {
+  const double *seen = native_doubles(state, n->at->u), *size = native_doubles(state, n->at->size);
+  double       *bend = native_doubles(state, n->at->bend), *now = native_doubles(scratch, n->at->left);
+  const double  H = u->t[u->n_pieces] - u->t[0];
+  yoke_signal_value(u, u->t[0], YOKE_SIDE_RIGHT, 0, now);
+  for (int i = 0; i < n->equations.nu; ++i) {
+    const bool is_bent = n->input_is_shown[i] && H > 0.0 && isfinite(H) && yoke_is_jump(seen[i], now[i], size[i]);
+    bend[i]            = is_bent ? (now[i] - seen[i]) / H : 0.0;
+  }
+}
+
 /* Inputs about the state's time as it has seen them: u + (time - t) u'. */
 typedef struct seen_inputs {
   double      t[2];
@@ -37,11 +52,12 @@ typedef struct seen_inputs {
 
 static const yoke_signal *see_inputs(const native *n, void *scratch, const void *state, seen_inputs *seen) {
   const double  t = ((const yoke_integrator_state *)state)->t;
-  const double *u = native_doubles(state, n->at->u), *rate = native_doubles(state, n->at->rate);
-  double       *c = native_doubles(scratch, n->at->seen);
+  const double *u = native_doubles(state, n->at->u), *rate = native_doubles(state, n->at->rate),
+               *bend = native_doubles(state, n->at->bend);
+  double *c          = native_doubles(scratch, n->at->seen);
   for (int i = 0; n->events_see_inputs && i < n->equations.nu; ++i) {
     c[2 * i]     = u[i];
-    c[2 * i + 1] = rate[i];
+    c[2 * i + 1] = rate[i] + bend[i];
   }
   seen->t[0] = t;
   seen->t[1] = (double)INFINITY;
@@ -100,7 +116,7 @@ void native_forget_found(const native *n, void *state) {
 /* The functions at t, from the side of what comes or of what was. */
 static void functions(const native *n, const yoke_event_search *search, double t, yoke_side side, const double *q,
                       const double *v, double *out) {
-  if (search->u != NULL) yoke_signal_value(search->u, t, side, 0, search->u_now);
+  yoke_event_search_inputs(search, t, side);
   n->equations.ops->events(n->equations.self, search->work, t, q, v, search->u != NULL ? search->u_now : NULL, out);
 }
 
@@ -131,7 +147,12 @@ static void note_turns(const native *n, void *scratch, const yoke_event_search *
 
 void native_note_found(const native *n, void *scratch, void *state, const yoke_signal *u) {
   if (n->equations.n_events == 0) return;
-  const yoke_event_search search = search_of(n, scratch, state, u);
+  yoke_event_search search = search_of(n, scratch, state, u);
+  if (n->has_signals) {
+    bridge_signals(n, scratch, state, u);
+    search.bend   = native_doubles(state, n->at->bend);
+    search.t_bent = u->t[u->n_pieces];
+  }
   if (found_of(n, state)->is_fresh) note_turns(n, scratch, &search, state);
   note_found(n, &search, state, found_of(n, state));
 }

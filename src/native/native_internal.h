@@ -44,17 +44,17 @@ typedef struct native_halo {
 
 /* Where things are: bytes into the state or into the scratch. Equal subsystems share it. */
 typedef struct native_places {
-  size_t u, rate, size, size_rate, base;    /* into the state */
-  size_t left;                              /* into the scratch */
-  size_t a, lambda, a2, terms, lambda_0, g; /* the same */
-  size_t x, B, factor, da, dlambda, dy;     /* the same: with dae */
-  size_t q, v;                              /* the same: other places */
-  size_t old, dead, most, since, pause;     /* into the state */
-  size_t found;                             /* the same */
-  size_t now, before, time, seen;           /* into the scratch; only with events */
-  size_t variables, set;                    /* the same: of expressions, values that an event sets */
-  size_t look_q, look_v, look_y;            /* into the scratch: inside a micro step */
-  size_t jump_most, jump_since, jump_pause; /* into the state */
+  size_t u, rate, bend, size, size_rate, base; /* into the state */
+  size_t left;                                 /* into the scratch */
+  size_t a, lambda, a2, terms, lambda_0, g;    /* the same */
+  size_t x, B, factor, da, dlambda, dy;        /* the same: with dae */
+  size_t q, v;                                 /* the same: other places */
+  size_t old, dead, most, since, pause;        /* into the state */
+  size_t found;                                /* the same */
+  size_t now, before, time, seen;              /* into the scratch; only with events */
+  size_t variables, set;                       /* the same: of expressions, values that an event sets */
+  size_t look_q, look_v, look_y;               /* into the scratch: inside a micro step */
+  size_t jump_most, jump_since, jump_pause;    /* into the state */
   /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
   size_t jump_next;
   size_t nudged;                 /* into the state: halos have moved */
@@ -93,6 +93,7 @@ typedef struct native {
   int                  n_redundant;       /* constraint rows that follow from the others */
   int                 *redundant;         /* [n_redundant] */
   yoke_input_kind     *input_kind;        /* [nu] */
+  bool                *input_is_shown;    /* [nu] a signal of another subsystem */
   double              *input_size;        /* [nu] of motions by the length and time of the model; else 1 */
   int                 *direction;         /* [n_events] */
   bool                *is_brought;        /* [n_events] signals take part in it */

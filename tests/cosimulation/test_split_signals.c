@@ -280,26 +280,39 @@ static void a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing(void **stat
                 "cosimulation.order=2", 1e-7);
 }
 
-/* Where the step begins the signal jumps to its value at the end: the event is there with a long step, and is not with a short one. */
+/* The signal itself is constant over a step. */
 static void an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step(void **state) {
   (void)state;
   expect_events(SWINGS "events: {meet: {when: m2.x - m1.x, direction: rising, set: {m2.v: -m2.v}}}\n",
                 "cosimulation.order=0;cosimulation.step=0.002;t_end=1.5", 3e-3);
 }
 
-static void events_that_read_signals_of_degree_0_are_warned_of(void **state) {
-  static const char model[] = SWINGS "events: {meet: {when: m2.x - m1.x, direction: rising, action: stop}}\n";
-  cosim             c;
+/* Behind the event the function goes on in its direction. In the first step the signal has degree 0 and jumps to its value at the end, by far more than what
+ * the function has gone until then: under step control the event happened five times in a row. */
+#define NUDGED                                                                                                         \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 3\n"                                                                                                         \
+  "bodies: {m1: {kind: mass1d, mass: 1, x: 0.2}, m2: {kind: mass1d, mass: 2, v: 1}}\n"                                 \
+  "connections:\n"                                                                                                     \
+  "  s0: {kind: spring-damper, between: [ground, m1], stiffness: 100, damping: 0.1}\n"                                 \
+  "  s1: {kind: spring-damper, between: [m1, m2], stiffness: 50, damping: 0.2}\n"                                      \
+  "  s2: {kind: spring-damper, between: [m2, ground], stiffness: 50, damping: 0.2}\n"                                  \
+  "events: {hit: {when: m1.x - m2.x - 0.1, direction: rising, set: {m1.v: m1.v - 0.3}}}\n"                             \
+  "split: {a: [m1], b: [m2]}\n"
+static void an_event_whose_function_goes_on_behind_it_acts_once(void **state) {
+  static const char *const methods[] = {NULL, "cosimulation.step=0.002", "cosimulation={order: 0, step: 5e-4}",
+                                        "cosimulation={order: 0, step: 5e-4, scheme: implicit}",
+                                        "cosimulation={order: 0, step: 5e-4, scheme: explicit}"};
   (void)state;
-  for (int order = 0; order < 2; ++order) {
-    char sets[100];
-    snprintf(sets, sizeof sets, "cosimulation.order=%d", order);
-    cosim_open(&c, model, sets);
-    cosim_expect(&c, YOKE_OK);
-    assert_int_equal(yoke_context_n_messages(c.ctx), order == 0);
-    if (order == 0) assert_non_null(strstr(yoke_context_message(c.ctx, 0), "event 'meet' of subsystem 'b' reads"));
-    cosim_close(&c);
+  cosim whole = cosim_done_monolithic(NUDGED, NULL, 0.0);
+  assert_int_equal(whole.summary.n_events, 5);
+  for (size_t k = 0; k < COUNT(methods); ++k) {
+    cosim split = cosim_done(NUDGED, methods[k], 0.0);
+    assert_int_equal(split.summary.n_events, 5);
+    CHECK_NEAR(cosim_value(&split, "m2.x"), cosim_value(&whole, "m2.x"), k < 2 ? 2e-5 : 1e-2);
+    cosim_close(&split);
   }
+  cosim_close(&whole);
 }
 
 static void an_event_that_sets_two_parts_is_refused(void **state) {
@@ -423,7 +436,7 @@ int main(void) {
       cmocka_unit_test(an_event_that_a_signal_brings_acts_once_where_a_joint_is_closed),
       cmocka_unit_test(a_signal_that_jumps_at_an_event_elsewhere_is_no_crossing),
       cmocka_unit_test(an_event_that_a_signal_of_degree_0_jumps_over_ends_its_step),
-      cmocka_unit_test(events_that_read_signals_of_degree_0_are_warned_of),
+      cmocka_unit_test(an_event_whose_function_goes_on_behind_it_acts_once),
       cmocka_unit_test(an_event_that_sets_two_parts_is_refused),
       cmocka_unit_test(inputs_enter_loads_of_whole_and_split_models),
       cmocka_unit_test(an_input_that_is_set_across_the_zero_of_an_event_makes_it_happen_there),

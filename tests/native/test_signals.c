@@ -320,11 +320,13 @@ static void an_event_on_a_signal_is_done_once_and_seen_ahead(void **state) {
   unload(&r);
 }
 
-static void a_signal_that_jumps_over_an_event_has_it_at_the_jump(void **state) {
+/* The signal is -1 over the first step, 2 over the second. What is held from outside (`component` 1) was set in between; what another subsystem shows goes to its
+ * value at the end of the step. */
+static void expect_jump(int component, double t) {
   const double before[6] = {-1.0, 0, 0, 0, 0, 0}, after[6] = {2.0, 0, 0, 0, 0, 0};
   rig          r;
-  (void)state;
   load(&r, EVENTS("  seen: {when: u.x, direction: rising}\n"), "dop853");
+  r.inputs[0].component = component;
   build(&r, 0.25, before);
   step(&r);
   assert_int_equal(r.subsystem->ops->events->found(r.subsystem, r.state).n, 0);
@@ -332,8 +334,18 @@ static void a_signal_that_jumps_over_an_event_has_it_at_the_jump(void **state) {
   step(&r);
   const yoke_found_events found = r.subsystem->ops->events->found(r.subsystem, r.state);
   assert_int_equal(found.n, 1);
-  CHECK_NEAR(found.list[0].t, 0.25, 1e-15);
+  CHECK_NEAR(found.list[0].t, t, 1e-15);
   unload(&r);
+}
+
+static void an_input_that_is_set_beyond_an_event_has_it_at_the_jump(void **state) {
+  (void)state;
+  expect_jump(1, 0.25);
+}
+
+static void a_signal_of_degree_0_has_an_event_where_it_goes_to_its_end(void **state) {
+  (void)state;
+  expect_jump(0, 1.0 / 3.0);
 }
 
 static void an_event_sets_values_that_read_signals(void **state) {
@@ -774,7 +786,8 @@ int main(void) {
       cmocka_unit_test(the_work_of_loads_that_read_signals_comes_from_outside),
       cmocka_unit_test(an_event_on_a_signal_is_located),
       cmocka_unit_test(an_event_on_a_signal_is_done_once_and_seen_ahead),
-      cmocka_unit_test(a_signal_that_jumps_over_an_event_has_it_at_the_jump),
+      cmocka_unit_test(an_input_that_is_set_beyond_an_event_has_it_at_the_jump),
+      cmocka_unit_test(a_signal_of_degree_0_has_an_event_where_it_goes_to_its_end),
       cmocka_unit_test(an_event_sets_values_that_read_signals),
       cmocka_unit_test(a_signal_port_shows_what_is_observed),
       cmocka_unit_test(positions_are_shown_without_asking_for_accelerations),
