@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double share_of_sum  = 0.5; /* errors of changing sign cancel in part, and motions fade */
-static const double share_of_kind = 0.05;
-static const double least_left    = 0.05; /* of the limit: what is overdrawn does not stop a run */
-static const double rest          = 1e-9; /* of the length of the model, and a turn: what moves less rests */
-static const double early         = 1e-5; /* likewise: what has moved less so far may still set out */
+static const double share_of_sum   = 0.5; /* errors of changing sign cancel in part, and motions fade */
+static const double share_of_kind  = 0.05;
+static const double share_of_other = 0.005; /* of what the other kind of motion amounts to */
+static const double share_of_way   = 1e-5;  /* of a rate that does not change */
+static const double least_left     = 0.05;  /* of the limit: what is overdrawn does not stop a run */
+static const double rest           = 1e-9;  /* of the length of the model, and a turn: what moves less rests */
+static const double early          = 1e-5;  /* likewise: what has moved less so far may still set out */
 
 /* Lengths, angles, and the rates of both; motions that signals lead to, whose units nobody knows, and their rates. */
 enum { LENGTH, ANGLE, LENGTH_RATE, ANGLE_RATE, OTHER, OTHER_RATE, KINDS };
@@ -31,8 +33,9 @@ struct yoke_error_tally {
   int            n, n_ports;
   bool           is_started;
   double         t_start, t;
-  double         length; /* of the model */
-  double         most[KINDS];
+  double         length;                   /* of the model */
+  double         most[KINDS];              /* largest sigma */
+  double         way[KINDS];               /* of positions: largest of `most` over the time it took */
   int            n_wires;                  /* two ports each, behind which come motions that signals lead to */
   int           *first, *subsystem, *wire; /* [n_ports] */
   const double **y;                        /* [n_ports] of the trial */
@@ -119,9 +122,27 @@ static double least_of(const yoke_error_tally *x, int kind, double share) {
   return is_rate && span > 0.0 ? size / span : size;
 }
 
+/* What turns moves points by its angle times the length of the model, up to that; and what moves, turns. */
+static double other_motion(const yoke_error_tally *x, int kind) {
+  switch (kind) {
+  case LENGTH: return x->length * fmin(x->most[ANGLE], 1.0);
+  case ANGLE: return x->most[LENGTH] / x->length;
+  case LENGTH_RATE: return x->length * x->most[ANGLE_RATE];
+  case ANGLE_RATE: return x->most[LENGTH_RATE] / x->length;
+  default: return 0.0;
+  }
+}
+
+/* Rates have a size also where they do not change, as that of a shaft that runs evenly. */
+static double even_motion(const yoke_error_tally *x, int kind) {
+  return kind == LENGTH_RATE ? x->way[LENGTH] : kind == ANGLE_RATE ? x->way[ANGLE] : 0.0;
+}
+
 /* sigma of what does not move. */
 static double least_sigma(const yoke_error_tally *x, int kind) {
-  return fmax(share_of_kind * x->most[kind], least_of(x, kind, rest));
+  const double own   = fmax(share_of_kind * x->most[kind], least_of(x, kind, rest)),
+               other = fmax(share_of_other * other_motion(x, kind), share_of_way * even_motion(x, kind));
+  return fmax(own, other);
 }
 
 static double sigma_of(const yoke_error_tally *x, int i) {
@@ -159,6 +180,8 @@ static void move_on(yoke_error_tally *x) {
       *most   = larger(*most, c->high - c->low);
     }
   }
+  const double span = x->t - x->t_start;
+  for (int kind = 0; kind < KINDS && span > 0.0; ++kind) x->way[kind] = larger(x->way[kind], x->most[kind] / span);
 }
 
 static void add_inner(yoke_error_tally *x, const double *inner) {
@@ -246,6 +269,7 @@ void yoke_error_tally_pack(const yoke_error_tally *x, yoke_pack *out) {
   yoke_pack_double(out, x->t_start);
   yoke_pack_double(out, x->t);
   yoke_pack_doubles(out, KINDS, x->most);
+  yoke_pack_doubles(out, KINDS, x->way);
   yoke_pack_block(out, (size_t)x->n * sizeof *x->list, x->list);
   yoke_pack_block(out, (size_t)x->n * sizeof *x->between, x->between);
 }
@@ -256,6 +280,7 @@ void yoke_error_tally_unpack(yoke_error_tally *x, yoke_unpack *in) {
   x->t_start    = yoke_unpack_double(in);
   x->t          = yoke_unpack_double(in);
   yoke_unpack_doubles(in, KINDS, x->most);
+  yoke_unpack_doubles(in, KINDS, x->way);
   const void *list = yoke_unpack_block(in, (size_t)x->n * sizeof *x->list);
   if (list != NULL) memcpy(x->list, list, (size_t)x->n * sizeof *x->list);
   const void *inner = yoke_unpack_block(in, (size_t)x->n * sizeof *x->between);

@@ -5,7 +5,7 @@
  * inner errors are those between macro points that the step itself takes back. The factor is measured: over random models the true error is about
  * a quarter of the plain sum in the median (tests/campaign), since errors change their sign and motions fade. Of a subsystem and of a coupling the
  * largest E of its ports counts: 0.01 is one percent of the motion's own size. What hardly moves is measured by a twentieth of the largest sigma of
- * its kind (lengths, angles, and the rates of both). */
+ * its kind (lengths, angles, and the rates of both), or by 1/200 of what the other kind amounts to by the length of the model. */
 #ifndef YOKE_CONTROL_ERROR_TALLY_H
 #define YOKE_CONTROL_ERROR_TALLY_H
 
