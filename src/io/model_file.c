@@ -112,7 +112,10 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, const yoke_yaml_nod
   if (read_tree(r, root, path, overrides)) read_sections(r);
   if (r->n_errors > MAX_REPORTED && !r->is_out_of_memory)
     yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);
-  yoke_status status = r->is_out_of_memory ? YOKE_E_MEMORY : r->n_errors == 0 ? YOKE_OK : YOKE_E_MODEL;
+  yoke_status status = r->is_out_of_memory ? YOKE_E_MEMORY
+                       : r->lacks_file     ? YOKE_E_IO
+                       : r->n_errors == 0  ? YOKE_OK
+                                           : YOKE_E_MODEL;
   if (status == YOKE_OK) status = yoke_model_close_digits(ctx, r->model);
   reader_clear(r);
   if (status == YOKE_OK) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const matrix_keys[] = {"mass", "damping", "stiffness"};
 
@@ -34,10 +35,17 @@ static char *text_of(const yoke_market_matrix *matrix, size_t *size) {
   return text;
 }
 
-static bool read_matrix(reader *r, const char *path, const yoke_yaml_node *node, yoke_yaml_node **out) {
+/* `key`: where the node stands. */
+static bool read_matrix(reader *r, const char *path, const yoke_yaml_node *node, const char *key,
+                        yoke_yaml_node **out) {
   char              *file   = model_relative_path(node->line > 0 ? node->file : path, node->text);
   yoke_market_matrix matrix = {0};
   if (file == NULL) return model_out_of_memory(r);
+  if (access(file, F_OK) != 0) {
+    (void)model_no_file(r, node, key, file);
+    free(file);
+    return false;
+  }
   const yoke_status status = yoke_market_read(r->ctx, file, &matrix);
   bool              good   = status == YOKE_OK ? model_keep_file(r, file) : model_unreadable(r, status);
   size_t            size   = 0;
@@ -86,7 +94,9 @@ static bool inline_bodies(reader *r, const char *path, yoke_yaml_node *owner) {
       yoke_yaml_node       *read = NULL;
       if (!is_file(node)) continue;
       if (body == NULL) body = open_map(r, bodies, bodies->keys[k]->text);
-      if (body == NULL || !read_matrix(r, path, node, &read)) return false;
+      char key[NAME_SIZE];
+      model_print(key, sizeof key, "bodies.%s.%s", bodies->keys[k]->text, matrix_keys[i]);
+      if (body == NULL || !read_matrix(r, path, node, key, &read)) return false;
       if (yoke_yaml_put(r->yaml, body, yoke_yaml_new_scalar(r->yaml, node, matrix_keys[i]), read) != YOKE_OK)
         return model_out_of_memory(r);
     }

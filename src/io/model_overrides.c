@@ -118,10 +118,7 @@ static bool include_file(reader *r, yoke_yaml_node *root, const yoke_yaml_node *
   if (path == NULL) return model_out_of_memory(r);
   char *real = realpath(path, NULL);
   bool  good = real != NULL;
-  if (real == NULL) {
-    model_mistake(r, node, "include", "found '%.200s', expected a file that can be read (looked for '%.200s')",
-                  node->text, path);
-  }
+  if (real == NULL) model_no_file(r, node, "include", path);
   int index = -1;
   for (int k = 0; k < list->n && good && index < 0; ++k) {
     if (real != NULL && strcmp(list->path[k], real) == 0) index = k;

@@ -115,8 +115,15 @@ bool model_has_memory(reader *r) {
 
 bool model_unreadable(reader *r, yoke_status status) {
   if (status == YOKE_E_MEMORY) r->is_out_of_memory = true;
+  if (status == YOKE_E_IO) r->lacks_file = true;
   ++r->n_errors;
   return false;
+}
+
+bool model_no_file(reader *r, const yoke_yaml_node *at, const char *key, const char *path) {
+  r->lacks_file = true;
+  return model_mistake(r, at, key, "found '%.200s', expected a file that can be read (looked for '%.200s')", at->text,
+                       path);
 }
 
 const char *model_describe(const yoke_yaml_node *node, char *text, size_t size) {

@@ -71,6 +71,7 @@ typedef struct reader {
   char                  where[NAME_SIZE]; /* path of the object that is being read: "bodies.upper" */
   int                   n_errors;         /* found so far */
   bool                  is_out_of_memory; /* what seems wrong from here on is no mistake of the model */
+  bool                  lacks_file;       /* one that the model names cannot be read */
   int                   n_scopes;
   size_t                capacity_scopes;
   scope               **scopes; /* [0] is the model itself */
@@ -112,6 +113,8 @@ bool        model_out_of_memory(reader *r); /* recorded once; mistakes are not r
 bool        model_has_memory(reader *r);
 /* A file or an override that could not be read, for reasons that are recorded already. Always false. */
 bool        model_unreadable(reader *r, yoke_status status);
+bool        model_no_file(reader *r, const yoke_yaml_node *at, const char *key,
+                          const char *path); /* node->text, looked for as path */
 /* "found <what the node is>, expected <expected>" */
 bool        model_expected(reader *r, const yoke_yaml_node *at, const char *key, const char *expected);
 /* Short description of a node for a message: "'abc'", "a list of 3", "a map", "nothing". */

@@ -245,6 +245,17 @@ static void folder_as_a_model_exits_with_7(void **state) {
   assert_refused(f, "folder.yaml", 7, "directory");
 }
 
+static void files_that_a_model_names_in_vain_exit_with_7(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  write_text(in_folder(f, "include.yaml", path),
+             "yoke: 1\ninclude: none.yaml\nt_end: 1\nbodies: {a: {kind: mass1d, mass: 1}}\n");
+  assert_refused(f, "include.yaml", 7, ":2:10: key 'include': found 'none.yaml', expected a file that can be read");
+  write_text(in_folder(f, "matrix.yaml", path),
+             "yoke: 1\nt_end: 1\nbodies: {a: {kind: linear, mass: none.mtx, stiffness: [1]}}\n");
+  assert_refused(f, "matrix.yaml", 7, ":3:34: key 'bodies.a.mass': found 'none.mtx', expected a file that can be read");
+}
+
 /* The superuser may read everything. */
 static void unreadable_model_exits_with_7(void **state) {
   fixture *f = *state;
@@ -443,6 +454,7 @@ int main(void) {
       TEST(missing_model_exits_with_7),
       TEST(files_that_are_no_model_are_refused),
       TEST(folder_as_a_model_exits_with_7),
+      TEST(files_that_a_model_names_in_vain_exit_with_7),
       TEST(unreadable_model_exits_with_7),
       TEST(hundred_megabytes_of_junk_are_refused),
       TEST(deep_nesting_and_alias_bombs_are_refused),
