@@ -194,8 +194,8 @@ static void add_inner(yoke_error_tally *x, const double *inner) {
 }
 
 double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const double *errors, const double *inner) {
-  double largest = 0.0, least[KINDS];
-  x->t           = yoke_graph_trial_end(graph);
+  double largest = 0.0, just_below = 0.0, least[KINDS];
+  x->t = yoke_graph_trial_end(graph);
   move_on(x);
   add_inner(x, inner);
   for (int kind = 0; kind < KINDS; ++kind) least[kind] = least_sigma(x, kind);
@@ -204,7 +204,10 @@ double yoke_error_tally_add(yoke_error_tally *x, const yoke_graph *graph, const 
     const double sigma = larger(least[x->kind[i]], c->high - c->low);
     c->sum_before      = c->sum;
     c->sum += fabs(errors[i]);
-    largest = larger(largest, (fabs(errors[i]) + (inner != NULL ? inner[i] : 0.0)) / sigma);
+    const double error = fabs(errors[i]) + (inner != NULL ? inner[i] : 0.0);
+    if (error <= just_below * sigma) continue; /* most of them: without a division */
+    largest    = larger(largest, error / sigma);
+    just_below = (1.0 - 1e-15) * largest;
   }
   return largest;
 }

@@ -72,6 +72,26 @@ typedef struct watched_sizes {
   double largest[GRAPH_N_KINDS], start_size[GRAPH_N_KINDS];
 } watched_sizes;
 
+/* Is a jump beyond all values so far one too many? */
+static bool is_divergence(const yoke_graph *g, const graph_channel *channel, const graph_growth *growth, double jump) {
+  const graph_wire *wire  = &g->wires[channel->wire];
+  const bool        flips = growth->n_flips >= 3;
+  const double      share = fabs(jump) / growth->first_jump; /* grown since the first of them */
+  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
+  const bool        is_ahead = graph_overlaps(wire) ||
+                        (wire->wire.formulation->extrapolation != NULL &&
+                         channel->info.enters[0] != YOKE_ENTRY_COPY_P && channel->info.enters[1] != YOKE_ENTRY_COPY_P);
+  if (is_ahead) return share > 1e8;
+  const bool explodes = growth->n_growing >= 5 && flips && share > 1e4;
+  const bool grows    = growth->n_growing >= GROWING_STEPS && flips && share > 1e2;
+  return explodes || grows || growth->n_growing >= 10 * GROWING_STEPS;
+}
+
+/* fmax of numbers, without a call. */
+static inline double larger(double x, double y) {
+  return y > x ? y : x;
+}
+
 /* Divergence shows as jumps |accepted - predicted| larger than any value so far, again and again, each larger than the one before, with
  * changing sign. A single large jump (an impact) does not come again. The first signs of a wave that arrives at a coupling at rest grow for
  * many steps too, but with one sign and far below the values of other couplings; an undamped start from rest shows such jumps for some
@@ -98,24 +118,14 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
     growth->n_growing = growth->n_flips = 0;
     growth->jump                        = 0.0;
   }
-  const bool   flips    = growth->n_flips >= 3;
-  const double share    = fabs(jump) / growth->first_jump; /* grown since the first of them */
-  const bool   explodes = growth->n_growing >= 5 && flips && share > 1e4;
-  const bool   grows    = growth->n_growing >= GROWING_STEPS && flips && share > 1e2;
-  /* Forces and accelerations that are fed back by extrapolation alone run far ahead of the motion, which decides there. */
-  const bool   is_edge = graph_overlaps(&g->wires[channel->wire]);
-  const bool   is_ahead =
-      is_edge || (g->wires[channel->wire].wire.formulation->extrapolation != NULL &&
-                  channel->info.enters[0] != YOKE_ENTRY_COPY_P && channel->info.enters[1] != YOKE_ENTRY_COPY_P);
-  const bool diverges =
-      exceeds && (is_ahead ? share > 1e8 : explodes || grows || growth->n_growing >= 10 * GROWING_STEPS);
+  const bool   diverges = exceeds && is_divergence(g, channel, growth, jump);
   /* A slow growing oscillation never jumps beyond its largest value, but leaves all that a mechanism can do in the end. */
   const bool   is_starting = g->block->n_accepted < START_STEPS;
   const double beyond      = kind == GRAPH_SIGNALS ? beyond_signals : beyond_mechanics;
   const double size        = fabs(value) / channel->natural;
-  const bool   is_beyond   = !is_starting && size > beyond * fmax(1.0, sizes->start_size[kind]);
-  sizes->largest[kind]     = fmax(sizes->largest[kind], size);
-  if (is_starting) sizes->start_size[kind] = fmax(sizes->start_size[kind], size);
+  const bool   is_beyond   = !is_starting && size > beyond * larger(1.0, sizes->start_size[kind]);
+  sizes->largest[kind]     = larger(sizes->largest[kind], size);
+  if (is_starting) sizes->start_size[kind] = larger(sizes->start_size[kind], size);
   char remedy[REMEDY_SIZE];
   if (g->settings.bears_any_size && isfinite(value)) return YOKE_OK;
   if (is_beyond && isfinite(value)) {
@@ -136,16 +146,17 @@ static yoke_status watch_channel(const yoke_graph *g, graph_channel *channel, wa
 /* A port that moves a million times the length of the model in one step, or gains as much speed as that takes, belongs to no
  * mechanism: this needs no past, so that short runs are watched too. */
 static yoke_status watch_motion(const yoke_graph *g, const graph_wire *wire, yoke_context *ctx) {
-  const double L = g->settings.length, limit = beyond_length * L;
+  const double L = g->settings.length, limit = beyond_length * L, most = larger(1.0, L);
   for (int side = 0; L > 0.0 && side < 2; ++side) {
     const graph_subsystem *s     = &g->subsystems[wire->wire.subsystem[side]];
     const yoke_port_shape *shape = wire->wire.shape[side];
     const double          *y = graph_port(wire, side, s->y), *y_new = graph_port(wire, side, s->y_new);
     const int              n_p = shape->n_p, n_v = shape->n_v;
     for (int k = 0; k < n_p + n_v; ++k) {
-      const bool   is_turn = k < n_p ? yoke_shape_p_turns(shape, k) : yoke_shape_v_turns(shape, k - n_p);
-      const double change  = fabs(y_new[k] - y[k]) * (is_turn ? L : 1.0) * (k < n_p ? 1.0 : g->H);
-      if (change <= limit) continue;
+      const double plain = fabs(y_new[k] - y[k]) * (k < n_p ? 1.0 : g->H);
+      if (plain * most <= limit) continue; /* be it a turn or not */
+      const bool is_turn = k < n_p ? yoke_shape_p_turns(shape, k) : yoke_shape_v_turns(shape, k - n_p);
+      if (plain * (is_turn ? L : 1.0) <= limit) continue;
       const char *name = k < n_p ? shape->p[k].name : shape->v[k - n_p].name;
       char        remedy[REMEDY_SIZE];
       describe_remedy(g, &g->channels[wire->first], remedy);
@@ -254,9 +265,9 @@ void graph_watch_accept(yoke_graph *g) {
     if (!is_watched(channel)) continue;
     kept->growth     = channel->growth;
     kept->correction = fabs(channel->value - g->w_predicted[channel->w_at + channel->n_nodes - 1]);
-    graph_sizes_set(&kept->sizes, fmax(kept->sizes.usual, size));
-    g->block->largest[kind] = fmax(g->block->largest[kind], size / channel->natural);
-    if (g->block->n_accepted < START_STEPS)
-      g->block->start_size[kind] = fmax(g->block->start_size[kind], size / channel->natural);
+    graph_sizes_set(&kept->sizes, larger(kept->sizes.usual, size));
+    const double relative   = size / channel->natural;
+    g->block->largest[kind] = larger(g->block->largest[kind], relative);
+    if (g->block->n_accepted < START_STEPS) g->block->start_size[kind] = larger(g->block->start_size[kind], relative);
   }
 }
