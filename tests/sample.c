@@ -1,5 +1,5 @@
 /* Every test program is linked with --wrap=_cmocka_run_group_tests: YOKE_LONGEST=s leaves out tests of which tests/long.txt says that they
- * take s seconds or more. */
+ * take s seconds or more; YOKE_TIMES=FILE adds lines of that list to FILE, one per test that passed (scripts/long-tests). */
 #include "sample.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int __real__cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
@@ -36,9 +37,22 @@ static const char *wish(const char *variable) {
   return whole != NULL && strcmp(whole, "1") == 0 ? NULL : value_of(variable);
 }
 
+/* The test that runs runs in part elsewhere: its time is no reason to leave it out. */
+static bool has_stride;
+
 int sample_stride(void) {
   const char *text = wish("YOKE_STRIDE");
+  has_stride       = true;
   return text != NULL && atoi(text) > 1 ? atoi(text) : 1;
+}
+
+int sample_stride_sanitized(void) {
+#ifdef YOKE_SANITIZED
+  return sample_stride();
+#else
+  has_stride = true;
+  return 1;
+#endif
 }
 
 /* Leaves out[0..] the tests that are not too long. Returns their number. */
@@ -63,10 +77,50 @@ static size_t choose(const struct CMUnitTest *tests, size_t n, double longest, s
   return n_out;
 }
 
+/* Processor time of this program and of those that it started and waited for [s]. */
+static double processor_time(void) {
+  double sum = 0.0;
+  for (int i = 0; i < 2; ++i) {
+    struct rusage used = {0};
+    getrusage(i == 0 ? RUSAGE_SELF : RUSAGE_CHILDREN, &used);
+    sum += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  }
+  return sum;
+}
+
+/* Tests run in the order of their table: the next one, and where its time goes. */
+static const struct CMUnitTest *next_test;
+static const char              *times;
+
+static void timed(void **state) {
+  const struct CMUnitTest *test  = next_test++;
+  const double             start = processor_time();
+  has_stride                     = false;
+  test->test_func(state);
+  FILE *file = fopen(times, "a");
+  if (file == NULL) fail_msg("YOKE_TIMES=%s: %s", times, strerror(errno));
+  if (!has_stride) fprintf(file, "%.2f %s %s\n", processor_time() - start, program_invocation_short_name, test->name);
+  fclose(file);
+}
+
+static int run_timed(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
+                     CMFixtureFunction teardown) {
+  struct CMUnitTest all[MAX_TESTS];
+  next_test = tests;
+  for (size_t i = 0; i < n; ++i) {
+    all[i]           = tests[i];
+    all[i].test_func = timed;
+  }
+  return __real__cmocka_run_group_tests(group, all, n, setup, teardown);
+}
+
 int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, CMFixtureFunction setup,
                                    CMFixtureFunction teardown) {
   const char       *longest = wish("YOKE_LONGEST");
   struct CMUnitTest some[MAX_TESTS];
+  times = value_of("YOKE_TIMES");
+  if (times != NULL && n <= MAX_TESTS) return run_timed(group, tests, n, setup, teardown);
   if (longest == NULL || n > MAX_TESTS) return __real__cmocka_run_group_tests(group, tests, n, setup, teardown);
   const size_t n_some = choose(tests, n, atof(longest), some);
   if (n_some < n) print_message("a sample: %zu of %zu tests; `make verify` runs all\n", n_some, n);
