@@ -86,6 +86,7 @@ static yoke_status prepare(pilot *p, const yoke_model *model) {
 /* All components of q, then of v, behind what the plan shows. */
 static yoke_status show_motion(pilot *p, yoke_plan *plan, yoke_context *quiet) {
   p->first_output = plan->outputs.n;
+  for (int k = 0; k < plan->n_events; ++k) plan->events[k].is_quiet = true;
   for (int velocity = 0; velocity < 2; ++velocity) {
     for (int b = 0; b < p->model.n_bodies; ++b) {
       const yoke_body *body     = &p->model.bodies[b];

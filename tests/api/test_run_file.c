@@ -241,7 +241,7 @@ static void check_parts(const char *path, const witness *w, int part, const char
 /* A jump and an event under step control: degrees, errors and lengths change, trials are rejected, subsystems work unequally. */
 #define CONTROLLED "tests/bits/ball.yaml"
 #define CONTROLLED_SETS                                                                                                \
-  "cosimulation.step={rtol: 1e-5, initial: "                                                                           \
+  "cosimulation.step={rtol: 1e-5, growth: 1, initial: "                                                                \
   "0.04};cosimulation.order=auto;cosimulation.couplings.decomposition=force/displacement;"                             \
   "solvers.b={kind: radau5}"
 
