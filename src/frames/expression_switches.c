@@ -1,5 +1,6 @@
 /* Switching times of an expression: its program is run with functions of time in place of numbers. */
 #include "frames/expression_program.h"
+#include "frames/expression_roots.h"
 #include "frames/switches.h"
 
 #include <math.h>
@@ -259,27 +260,80 @@ static shape binary(yoke_switches *s, int op, const shape *x, const shape *y, bo
   }
 }
 
+/* ---- functions of another shape ---- */
+
+/* An operand on the stack: its shape, and the instructions that leave it. */
+typedef struct entry {
+  shape shape;
+  int   begin, end;
+  bool  is_of_time; /* alone */
+} entry;
+
+/* Does an operator switch where the shapes of its operands do not tell? `result`: what they give. */
+static bool is_untold(int op, const shape *x, const shape *y, const shape *result) {
+  switch (op) {
+  case YOKE_OP_ABS:
+  case YOKE_OP_SIGN:
+  case YOKE_OP_STEP: return x->kind == SHAPE_OTHER || (x->kind == SHAPE_LINES && result->kind == SHAPE_OTHER);
+  case YOKE_OP_FLOOR:
+  case YOKE_OP_CEIL: return x->kind != SHAPE_LINEAR && x->kind != SHAPE_CONSTANT;
+  case YOKE_OP_MOD: return result->kind == SHAPE_OTHER;
+  case YOKE_OP_MIN:
+  case YOKE_OP_MAX:
+  case YOKE_OP_LESS:
+  case YOKE_OP_LESS_EQUAL:
+  case YOKE_OP_GREATER:
+  case YOKE_OP_GREATER_EQUAL: {
+    if (is_lines(x) && is_lines(y)) return result->kind == SHAPE_OTHER;
+    const shape difference = sum(*x, scaled(*y, -1.0));
+    return difference.kind == SHAPE_OTHER;
+  }
+  default: return false;
+  }
+}
+
+static yoke_operand operand_of(const yoke_instruction *program, const entry *x) {
+  return (yoke_operand){.program = program + x->begin, .n = x->end - x->begin};
+}
+
+/* ceil(x) = -floor(-x) jumps at the same times as floor(x). */
+static bool add_untold(yoke_switches *s, const yoke_instruction *program, int op, const entry *x, const entry *y,
+                       int variable) {
+  const bool is_whole = op == YOKE_OP_FLOOR || op == YOKE_OP_CEIL || op == YOKE_OP_MOD;
+  return yoke_switches_add_roots(s, operand_of(program, x), y != NULL ? operand_of(program, y) : (yoke_operand){0},
+                                 is_whole, variable);
+}
+
 /* The function of time that the expression is; its switches are added on the way. */
-static shape follow(yoke_switches *s, const yoke_expression *expression, int variable, bool *ok) {
-  shape                   stack[YOKE_PROGRAM_STACK] = {{0}};
+static entry follow(yoke_switches *s, const yoke_expression *expression, int variable, bool *ok) {
+  entry                   stack[YOKE_PROGRAM_STACK] = {{.shape = {0}}};
   int                     n, depth = 0;
   const yoke_instruction *program = yoke_expression_program(expression, &n);
   for (int k = 0; k < n && *ok; ++k) {
-    const yoke_instruction *i = &program[k];
+    const yoke_instruction *i     = &program[k];
+    const int               taken = yoke_opcode_n_operands(i->op);
+    entry                  *x     = &stack[depth - taken]; /* the first operand, and the result */
+    entry                   out   = {.begin = taken > 0 ? x->begin : k, .end = k + 1, .is_of_time = true};
+    for (int j = 0; j < taken; ++j) out.is_of_time = out.is_of_time && x[j].is_of_time;
     if (i->op == YOKE_OP_CONSTANT) {
-      stack[depth++] = constant(i->u.value);
+      out.shape = constant(i->u.value);
     } else if (i->op == YOKE_OP_VARIABLE) {
-      stack[depth++] = i->number == variable ? (shape){.kind = SHAPE_LINEAR, .a = 1.0} : other;
-    } else if (i->op == YOKE_OP_SELECT) {
-      depth -= 2;
-      stack[depth - 1] = selected(s, &stack[depth - 1], &stack[depth], &stack[depth + 1], ok);
-    } else if (i->op >= YOKE_OP_ADD) {
-      --depth;
-      stack[depth - 1] = binary(s, i->op, &stack[depth - 1], &stack[depth], ok);
+      out.is_of_time = i->number == variable;
+      out.shape      = out.is_of_time ? (shape){.kind = SHAPE_LINEAR, .a = 1.0} : other;
+    } else if (taken == 3) {
+      out.shape = selected(s, &x[0].shape, &x[1].shape, &x[2].shape, ok);
+    } else if (taken == 2) {
+      out.shape = binary(s, i->op, &x[0].shape, &x[1].shape, ok);
     } else {
-      stack[depth - 1] = unary(s, i, &stack[depth - 1], ok);
+      out.shape = unary(s, i, &x->shape, ok);
     }
+    if (taken > 0 && out.is_of_time && is_untold(i->op, &x[0].shape, &x[taken - 1].shape, &out.shape))
+      *ok = *ok && add_untold(s, program, i->op, &x[0], taken == 2 ? &x[1] : NULL, variable);
+    *x    = out;
+    depth = depth - taken + 1;
   }
+  stack[0].begin = 0;
+  stack[0].end   = n;
   return stack[0];
 }
 
@@ -291,6 +345,10 @@ bool yoke_switches_add_expression(yoke_switches *s, const yoke_expression *expre
 
 bool yoke_switches_add_zeros(yoke_switches *s, const yoke_expression *expression, int variable) {
   bool        ok    = true;
-  const shape whole = follow(s, expression, variable, &ok);
-  return ok && add_zeros(s, &whole);
+  const entry whole = follow(s, expression, variable, &ok);
+  if (!ok || whole.shape.kind != SHAPE_OTHER) return ok && add_zeros(s, &whole.shape);
+  int                     n;
+  const yoke_instruction *program = yoke_expression_program(expression, &n);
+  return !whole.is_of_time ||
+         yoke_switches_add_roots(s, operand_of(program, &whole), (yoke_operand){0}, false, variable);
 }

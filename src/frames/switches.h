@@ -3,7 +3,8 @@
  * Integrators stop there, and so does the macro grid of a split model: no polynomial then has to follow what a load does on the
  * other side of the switch. Declared by
  *   - the step functions of expressions (step, sign, abs, min, max, floor, ceil, mod, comparisons) whose argument depends on the
- *     time alone and is linear, made of straight lines by such functions, a mod of a linear function, or a sine plus a constant;
+ *     time alone and is linear, made of straight lines by such functions, a mod of a linear function, or a sine plus a constant, or any
+ *     other function of time, whose zeros between t_from and t_to are sought among samples (expression_roots.h);
  *   - impulses, which are smooth but short: where they leave and reach their final values to 1.5e-8 (9 rise times from the middle
  *     of an edge). The tanh of an expression counts as such an edge.
  * Smooth edges are forgotten when there are more than YOKE_SMOOTH_SWITCHES of them: error control follows a load that is
@@ -27,8 +28,9 @@ typedef struct yoke_switch {
 typedef struct yoke_switches {
   int          n_once, n_periodic; /* both constant after creation */
   size_t       capacity[2];
-  yoke_switch *once;     /* [n_once], increasing, no time twice */
-  yoke_switch *periodic; /* [n_periodic] */
+  double       t_from, t_to; /* while building: the run, for functions whose zeros are sought; both 0: they are not */
+  yoke_switch *once;         /* [n_once], increasing, no time twice */
+  yoke_switch *periodic;     /* [n_periodic] */
 } yoke_switches;
 
 void yoke_switches_clear(yoke_switches *switches);
@@ -43,7 +45,7 @@ bool yoke_switches_jump_at(const yoke_switches *switches, double t);
 bool yoke_switches_add(yoke_switches *switches, double first, double period, bool is_smooth);
 /* Those of an expression of which variable `variable` is the time. */
 bool yoke_switches_add_expression(yoke_switches *switches, const yoke_expression *expression, int variable);
-/* Zeros of an expression of time alone (as above: linear, mod, sine). */
+/* Zeros of an expression of time alone (as above). */
 bool yoke_switches_add_zeros(yoke_switches *switches, const yoke_expression *expression, int variable);
 /* The list is complete: increasing, no time twice (up to rounding), smooth ones only when they are few. */
 void yoke_switches_arrange(yoke_switches *switches);

@@ -51,7 +51,7 @@ static bool collect(yoke_switches *s, const yoke_model *model, bool with_events)
 }
 
 yoke_status yoke_model_switches(yoke_context *ctx, const yoke_model *model, bool with_events, yoke_switches *out) {
-  *out = (yoke_switches){0};
+  *out = (yoke_switches){.t_from = model->t_start, .t_to = model->t_end};
   if (!collect(out, model, with_events))
     return yoke_out_of_memory(ctx, "the switching times of model '%s'", model->name);
   yoke_switches_arrange(out);

@@ -151,6 +151,34 @@ static void events_of_time_alone_count_only_when_wanted(void **state) {
   yoke_switches_clear(&with);
 }
 
+#define PUSHED(FORCE)                                                                                                  \
+  "yoke: 1\nt_end: 3\nbodies: {m: {kind: mass1d, mass: 1}}\nloads: {p: {kind: expression, on: m, force: '" FORCE "'}}" \
+  "\n"
+
+static void switches_of_any_function_of_time_are_found_in_the_run(void **state) {
+  const double pi = 3.14159265358979323846;
+  const struct {
+    const char *text;
+    int         n;
+    double      expected[4];
+  } cases[] = {{PUSHED("step(t^2 - 1)"), 1, {1.0}},
+               {PUSHED("m.x*sign(exp(t) - 2) + m.v"), 1, {0.69314718055994531}},
+               {PUSHED("max(0, sin(t^2))"), 2, {sqrt(pi), sqrt(2.0 * pi)}},
+               {PUSHED("if(sqrt(t) < 0.5, 1, 2)"), 1, {0.25}},
+               {PUSHED("floor(2*sqrt(t))"), 3, {0.25, 1.0, 2.25}},
+               {PUSHED("mod(t^2, 3)"), 3, {sqrt(3.0), sqrt(6.0), 3.0}},
+               {PUSHED("step(m.x*t^2 - 1)"), 0, {0}},
+               {PUSHED("floor(1e6*t^2)"), 0, {0}}, /* more than can be used */
+               {PUSHED("1") "events: {e: {when: t^3 - 8}}\n", 1, {2.0}}};
+  (void)state;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    yoke_switches s = switches_of_model(cases[k].text, true);
+    if (s.n_once != cases[k].n || s.n_periodic != 0) fail_msg("%s: %d switches", cases[k].text, s.n_once);
+    for (int i = 0; i < s.n_once; ++i) CHECK_NEAR(s.once[i].first, cases[k].expected[i], 1e-15);
+    yoke_switches_clear(&s);
+  }
+}
+
 static void smooth_edges_are_forgotten_when_there_are_too_many(void **state) {
   (void)state;
   char   text[8000] = "yoke: 1\nt_end: 1\nbodies:\n  c: {kind: chain, n: 4, mass: 1, stiffness: 1, loads: [";
@@ -176,6 +204,7 @@ int main(void) {
       cmocka_unit_test(an_impulse_on_many_masses_has_four_switches),
       cmocka_unit_test(an_impulse_on_a_body_has_the_same_switches_as_on_a_chain),
       cmocka_unit_test(events_of_time_alone_count_only_when_wanted),
+      cmocka_unit_test(switches_of_any_function_of_time_are_found_in_the_run),
       cmocka_unit_test(smooth_edges_are_forgotten_when_there_are_too_many),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
