@@ -196,12 +196,41 @@ static void one_step_from_an_exact_history_has_the_errors_of_kraft_5(void **stat
   }
 }
 
+/* Steps at the start have lower degrees: without a past the global order is 2 with scheme explicit, 3 with the others. */
+static void f10_the_order_that_a_start_by_a_ramp_leaves_is_that_of_the_page(void **state) {
+  static const struct {
+    const char *scheme, *start;
+    int         order;
+    double      expected;
+  } rows[] = {{"explicit", "ramp", 1, 2.0},      {"explicit", "ramp", 2, 2.0},      {"explicit", "ramp", 3, 2.0},
+              {"explicit", "exact", 2, 3.0},     {"explicit", "exact", 3, 4.0},     {"semi-implicit", "ramp", 2, 3.0},
+              {"semi-implicit", "ramp", 3, 3.0}, {"semi-implicit", "exact", 3, 4.0}};
+  const two_mass m = two_mass_li(1.0);
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    double errors[2];
+    for (int k = 0; k < 2; ++k) {
+      char            sets[COSIM_TEXT];
+      two_mass_errors e;
+      snprintf(sets, sizeof sets, "cosimulation={scheme: %s, order: %d, start: %s, step: 1/%d}", rows[i].scheme,
+               rows[i].order, rows[i].start, 1600 << k);
+      assert_int_equal(two_mass_run(&m, sets, 1.0, &e), YOKE_OK);
+      errors[k] = e.global[0];
+    }
+    const double order = log2(errors[0] / errors[1]);
+    if (!(fabs(order - rows[i].expected) <= 0.1))
+      fail_msg("%s, order %d, start %s: %.3f, expected %g", rows[i].scheme, rows[i].order, rows[i].start, order,
+               rows[i].expected);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_and_orders_of_every_variant_are_those_of_li_8_6),
       cmocka_unit_test(semi_implicit_end_values_and_largest_errors_are_those_of_lu_6_1),
       cmocka_unit_test(end_values_of_the_chain_m1_are_those_of_kraft_5),
       cmocka_unit_test(one_step_from_an_exact_history_has_the_errors_of_kraft_5),
+      cmocka_unit_test(f10_the_order_that_a_start_by_a_ramp_leaves_is_that_of_the_page),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
