@@ -239,7 +239,9 @@ const command_def split_command = {
     .details =
         "Prints the section `split:` for the model file, or writes the model with it to FILE; an own split is "
         "replaced.\n"
-        "Rigid joints are never cut. What is cut, and why, goes to stderr.\n"
+        "Rigid joints are cut only where the model falls into too few groups else. A chain with formulation overlap "
+        "gets\n"
+        "narrow parts around its loads. What is cut, and why, goes to stderr.\n"
         "-n auto runs the model as a whole and with 2, 4, 8 ... parts for a moment each and takes the number that "
         "is\n"
         "fastest, projected for the cores of this machine or --threads N.",

@@ -1,4 +1,4 @@
-/* A chain cut by index: near equal lengths, at the best element nearby. */
+/* A chain cut by index: near equal lengths, or with halos narrow pieces around loads, at the best element nearby. */
 #include "base/memory.h"
 #include "master/partition_internal.h"
 #include <math.h>
@@ -82,14 +82,17 @@ static char *element_name(const char *chain, int i) {
   return name;
 }
 
-static yoke_status cut_pieces(yoke_context *ctx, const chain_cutter *c, const char *name, int first_part, int n_pieces,
-                              yoke_assignment *out, yoke_proposal *facts) {
+/* `ends`: where pieces are to end, about; NULL: they have equal lengths. */
+static yoke_status cut_pieces(yoke_context *ctx, const chain_cutter *c, const char *name, const int *ends,
+                              int first_part, int n_pieces, yoke_assignment *out, yoke_proposal *facts) {
   const int    n     = c->chain->n;
-  const int    reach = n / (4 * n_pieces) > 0 ? n / (4 * n_pieces) : (n > n_pieces ? 1 : 0);
+  const int    equal = n / (4 * n_pieces) > 0 ? n / (4 * n_pieces) : (n > n_pieces ? 1 : 0);
+  const int    reach = ends != NULL ? 1 : equal;
   const double omega = facts->frequency_range[1];
   for (int k = 0, after = 0; k < n_pieces; ++k) {
-    const int target = (int)((long long)(k + 1) * n / n_pieces), before = n - (n_pieces - k - 2);
-    int       end = n; /* the pieces still to come need a mass each */
+    const int target = ends != NULL ? ends[k] : (int)((long long)(k + 1) * n / n_pieces);
+    const int before = n - (n_pieces - k - 2);
+    int       end    = n; /* the pieces still to come need a mass each */
     if (k + 1 < n_pieces) {
       end = best_element(c, target, reach, after, before, omega);
       if (end == 0) end = best_element(c, target, n, after, before, omega);
@@ -120,7 +123,12 @@ yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int 
     ++facts->n_groups;
   }
   ++facts->n_groups;
-  if (status == YOKE_OK) status = cut_pieces(ctx, &c, model->bodies[body].name, first_part, n_pieces, out, facts);
+  int       *ends = status == YOKE_OK ? yoke_arena_take(&c.arena, (size_t)n_pieces, sizeof *ends) : NULL;
+  const bool is_narrow =
+      ends != NULL && cut_narrow_ends(&c.arena, c.chain->n, c.is_loaded, cut_halo_of(model, body), n_pieces, ends);
+  if (status == YOKE_OK) status = yoke_arena_check(&c.arena, ctx, "the proposal of a split");
+  if (status == YOKE_OK)
+    status = cut_pieces(ctx, &c, model->bodies[body].name, is_narrow ? ends : NULL, first_part, n_pieces, out, facts);
   yoke_arena_free(&c.arena);
   return status;
 }

@@ -30,6 +30,11 @@ yoke_status cut_take(yoke_context *ctx, const cut_element *e, char *name, const 
                      yoke_proposal *facts);
 void        cut_note(const cut_element *e, yoke_proposal *facts); /* one more candidate */
 
+/* Bodies in the halo of a cut of chain `body`; 0: its cuts have none (partition_narrow.c). */
+int  cut_halo_of(const yoke_model *model, int body);
+/* The ends [n_pieces] of pieces of n masses with narrow ones around loads. false: not so many pieces, too many loads, no halo, or no memory (arena). */
+bool cut_narrow_ends(yoke_arena *arena, int n, const bool *is_loaded, int halo, int n_pieces, int *ends);
+
 /* Cut chain `body` into n_pieces, the parts from `first_part`. */
 yoke_status cut_chain(yoke_context *ctx, const yoke_model *model, int body, int first_part, int n_pieces,
                       yoke_assignment *out, yoke_proposal *facts);
