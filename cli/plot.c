@@ -16,7 +16,7 @@ static const option_def plot_options[] = {
     {"against", 'x', OPTION_TEXT, offsetof(plot_arguments, against), "NAME",
      "quantity of the abscissa instead of time"},
     {"macro", 0, OPTION_FLAG, offsetof(plot_arguments, macro), NULL,
-     "macro steps, degrees, estimated errors and corrector passes of co-simulations"},
+     "macro steps, degrees, estimated errors, corrector passes and rejected trials of co-simulations"},
     {"points", 0, OPTION_FLAG, offsetof(plot_arguments, points), NULL, "mark the macro points below the curves"},
     {"events", 0, OPTION_FLAG, offsetof(plot_arguments, events), NULL,
      "mark jumps, and events that end a macro step, by vertical lines"},

@@ -121,7 +121,23 @@ static yoke_status add_first(sketch *s) {
   return YOKE_OK;
 }
 
-/* Steps, degrees and errors of macro steps. */
+/* Trials of a macro step that were thrown away before it was accepted. */
+static const char trials[] = "rejected trials";
+
+static yoke_status add_rejections(sketch *s, yoke_result *result) {
+  static const struct {
+    const char *name, *track;
+  } reasons[] = {[YOKE_REDUCED_BY_ERROR]      = {"rejected (error)", "rejected_error"},
+                 [YOKE_REDUCED_BY_CORRECTOR]  = {"rejected (corrector)", "rejected_corrector"},
+                 [YOKE_REDUCED_BY_NON_FINITE] = {"rejected (non-finite)", "rejected_non-finite"},
+                 [YOKE_REDUCED_BY_EVENT]      = {"rejected (event)", "rejected_event"},
+                 [YOKE_REDUCED_BY_GAP]        = {"rejected (gap)", "rejected_gap"}};
+  _Static_assert(sizeof reasons / sizeof *reasons == YOKE_N_REJECTIONS, "a track for each reason");
+  for (int i = 0; i < YOKE_N_REJECTIONS; ++i) YOKE_TRY(add(s, result, -1, reasons[i].name, reasons[i].track, trials));
+  return YOKE_OK;
+}
+
+/* Steps, degrees, errors and rejections of macro steps. */
 static yoke_status add_macro(sketch *s) {
   for (int r = 0; r < s->options.n_results; ++r) {
     yoke_result *result = s->options.results[r];
@@ -133,6 +149,7 @@ static yoke_status add_macro(sketch *s) {
     YOKE_TRY(add(s, result, -1, "error / tolerance", "error", "1"));
     YOKE_TRY(add(s, result, -1, "local error", "local_error", "1"));
     YOKE_TRY(add(s, result, -1, "corrector passes", "iterations", "passes"));
+    YOKE_TRY(add_rejections(s, result));
   }
   return YOKE_OK;
 }
@@ -188,9 +205,10 @@ static yoke_status read_curve(sketch *s, curve *c) {
   return status;
 }
 
+/* Something to draw: a number, of rejections one that is not 0. */
 static bool has_values(const curve *c) {
   for (size_t i = 0; i < c->n; ++i) {
-    if (isfinite(c->y[i])) return true;
+    if (isfinite(c->y[i]) && (c->unit != trials || c->y[i] > 0.0)) return true;
   }
   return false;
 }
@@ -289,7 +307,10 @@ static void caption_of(const sketch *s, int first, int n, char text[LABEL]) {
   const curve *c    = &s->list[first];
   const char  *word = n == 1 ? c->label : is_one_name(s, first, n) ? c->name : word_of(c->unit);
   if (s->options.macro && strcmp(c->unit, "s") != 0)
-    snprintf(text, LABEL, "%s", strcmp(c->unit, "1") == 0 ? "estimated error" : c->unit);
+    snprintf(text, LABEL, "%s",
+             strcmp(c->unit, "1") == 0     ? "estimated error"
+             : c->unit == trials && n == 1 ? word
+                                           : c->unit);
   else if (*c->unit == '\0')
     snprintf(text, LABEL, "%s", n == 1 ? c->label : "");
   else
@@ -334,7 +355,9 @@ static void place_curves(sketch *s) {
                                                .dash     = o->n_results > 1 ? number_of(s, c->result) + 1 : 0};
     if (is_first)
       s->panels[s->n_panels++] =
-          (yoke_plot_panel){.x = {.is_log = o->log_x}, .y = {.is_log = o->log_y || is_wide}, .series = &s->series[k]};
+          (yoke_plot_panel){.x      = {.is_log = o->log_x},
+                            .y      = {.is_log = o->log_y || is_wide, .is_count = o->macro && !o->log_y && !is_wide},
+                            .series = &s->series[k]};
     ++s->panels[s->n_panels - 1].n_series;
   }
 }
@@ -384,7 +407,7 @@ static void clear(sketch *s) {
   free(s);
 }
 
-/* Tracks that a run does not have, errors of one without estimates say, are left out. */
+/* Tracks that a run does not have, errors of one without estimates or rejections say, are left out. */
 static void drop_unknown(sketch *s) {
   int n = 0;
   for (int k = 0; k < s->n; ++k) {

@@ -448,11 +448,12 @@ static void put_motion(drawing *d) {
   }
 }
 
-/* A bar of round length tells the scale; subsystems have their names. */
+/* A bar of round length tells the scale; subsystems have their names; a ring marks couplings. */
 static double put_legend(drawing *d, double y) {
-  double x      = margin;
-  double length = pow(10.0, floor(log10(0.3 * width / d->scale)));
-  char   text[60], number[32];
+  double      x      = margin;
+  double      length = pow(10.0, floor(log10(0.3 * width / d->scale)));
+  const shape ring   = {.kind = SHAPE_CUT, .part = -1};
+  char        text[60], number[32];
   if (5 * length * d->scale < 0.3 * width)
     length *= 5;
   else if (2 * length * d->scale < 0.3 * width)
@@ -472,7 +473,28 @@ static double put_legend(drawing *d, double y) {
     yoke_svg_put(&d->svg, "<text x=\"~\" y=\"~\" font-size=\"9\">$</text>\n", x + 23, y + 3, d->model->parts[p].name);
     x += room;
   }
+  if (d->model->n_parts > 1) {
+    if (x + yoke_svg_text_width("coupling", 9) + 26 > width - margin) x = margin, y += 15;
+    open_shape(d, &ring);
+    yoke_svg_put(&d->svg, "M~ ~a5 5 0 1 0 10 0a5 5 0 1 0 -10 0\"/>\n", x, y);
+    yoke_svg_put(&d->svg, "<text x=\"~\" y=\"~\" font-size=\"9\">coupling</text>\n", x + 15, y + 3);
+  }
   return y + 15;
+}
+
+/* "t = 0 (pale), 0.3, 0.6, 1 s (dark)"; too many: how many. */
+static void list_times(const drawing *d, char *text, size_t size) {
+  enum { MOST = 8 };
+  const int n = d->options.n_times;
+  char      number[32];
+  size_t    at = (size_t)snprintf(text, size, n > MOST ? "%d times, the last one dark" : "t = ", n);
+  for (int i = 0; i < n && n <= MOST && at < size; ++i) {
+    yoke_short_number(d->t[nearest_time(d, d->options.times[i])], 4, number, sizeof number);
+    at += (size_t)snprintf(text + at, size - at, "%s%s%s", number, i == 0 && n > 1 ? " (pale)" : "",
+                           i + 1 < n ? ", "
+                           : n > 1   ? " s (dark)"
+                                     : " s");
+  }
 }
 
 static void put_times(drawing *d) {
@@ -482,7 +504,7 @@ static void put_times(drawing *d) {
   if (d->options.moves || d->options.n_times == 0)
     snprintf(text, sizeof text, d->options.moves ? "t = %s ... %s s" : "t = %s (pale) ... %s s (dark)", from, to);
   else
-    snprintf(text, sizeof text, "%d times, the last one dark", d->options.n_times);
+    list_times(d, text, sizeof text);
   yoke_svg_put(&d->svg, "<text x=\"~\" y=\"~\" font-size=\"9\" text-anchor=\"middle\">$</text>\n", 0.5 * width, 30.0,
                text);
 }

@@ -66,7 +66,12 @@ static void take_range(const yoke_plot_panel *p, bool is_y, axis *a) {
     from = a->def.is_log ? 0.1 : 0.0;
     to   = 1.0;
   }
-  yoke_ticks_round(a->def.is_log, &from, &to);
+  if (a->def.is_count) {
+    from = floor(from) - 0.5;
+    to   = ceil(to) + 0.5;
+  } else {
+    yoke_ticks_round(a->def.is_log, &from, &to);
+  }
   a->from = from;
   a->to   = to;
 }
@@ -80,6 +85,9 @@ static axis make_axis(const yoke_plot_panel *p, bool is_y, double origin, double
   const int n_wanted = (int)fmax(2.0, floor(fabs(length) / (is_y ? 32.0 : 40.0)));
   if (a.def.is_log) {
     yoke_ticks_log(a.from, a.to, n_wanted, &a.ticks);
+  } else if (a.def.is_count) {
+    yoke_ticks_linear(a.from, a.to, (int)fmax(1.0, fmin(n_wanted, a.to - a.from)), &a.ticks);
+    a.ticks.n_minor = 0;
   } else {
     yoke_ticks_linear(a.from, a.to, n_wanted, &a.ticks);
   }
@@ -187,17 +195,30 @@ static void begin_marks(yoke_svg *svg, int style) {
                colour);
 }
 
-/* A pen that draws lines between its points. */
+/* A pen that draws lines between its points, or stairs, whose steps of equal height are one. */
 typedef struct pen {
   yoke_svg *svg;
   bool      is_down, is_stair;
+  double    x, y; /* stairs: where it is; the line that leads there along x may still be missing */
 } pen;
 
 static void pen_to(void *user, double x, double y) {
   pen *p = user;
-  if (p->is_down && p->is_stair) yoke_svg_put(p->svg, "H~", x);
-  yoke_svg_put(p->svg, p->is_down ? "L~ ~" : "M~ ~", x, y);
+  if (!p->is_down) {
+    yoke_svg_put(p->svg, "M~ ~", x, y);
+  } else if (!p->is_stair) {
+    yoke_svg_put(p->svg, "L~ ~", x, y);
+  } else if (y != p->y) {
+    yoke_svg_put(p->svg, "H~V~", x, y);
+  }
   p->is_down = true;
+  p->x       = x;
+  p->y       = y;
+}
+
+static void pen_up(pen *p) {
+  if (p->is_down && p->is_stair) yoke_svg_put(p->svg, "H~", p->x);
+  p->is_down = false;
 }
 
 /* Curves of more points than a picture is wide lose those that nobody could see. */
@@ -209,7 +230,7 @@ static void put_curve(yoke_svg *svg, const yoke_plot_series *s, const axis *x, c
     const bool can = is_drawable(x->def.is_log, s->x[i]) && is_drawable(y->def.is_log, s->y[i]);
     if (!can) {
       yoke_thin_end(&thin);
-      p.is_down = false;
+      pen_up(&p);
     } else if (s->n > LONG) {
       yoke_thin_add(&thin, place(x, s->x[i]), place(y, s->y[i]));
     } else {
@@ -217,6 +238,7 @@ static void put_curve(yoke_svg *svg, const yoke_plot_series *s, const axis *x, c
     }
   }
   yoke_thin_end(&thin);
+  pen_up(&p);
 }
 
 static void put_series(yoke_svg *svg, const yoke_plot_series *s, const axis *x, const axis *y) {

@@ -9,6 +9,7 @@
 typedef struct yoke_plot_axis {
   const char *caption; /* with unit: "macro step H [s]" */
   bool        is_log;
+  bool        is_count; /* whole numbers: marks at them alone, and half a unit of room */
   double      from, to; /* equal: by the data; from > to is drawn as [to, from] */
 } yoke_plot_axis;
 

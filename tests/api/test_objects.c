@@ -378,7 +378,7 @@ static void every_template_runs_split(void **state) {
     assert_int_equal(yoke_context_n_messages(f->ctx), 0);
     yoke_run_summary_release(&split);
   }
-  assert_true(n >= 5);
+  assert_true(n >= 6);
   expect_usage(f, yoke_starter_write(f->ctx, "pendlum", "unused.yaml"), "did you mean 'pendulum'");
 }
 

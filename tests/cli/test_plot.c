@@ -78,10 +78,9 @@ static void macro_steps_are_drawn(void **state) {
   assert_non_null(strstr(f->err, "no macro steps"));
 }
 
-/* A box that bounces, and a load in it: three bounces end macro steps. */
-static void macro_points_and_events_are_marked_on_wish(void **state) {
-  fixture *f = *state;
-  char     path[128];
+/* A box that bounces, and a load in it: three bounces end macro steps. Writes a.h5. */
+static void run_bouncing(fixture *f) {
+  char path[128];
   write_text(in_folder(f, "m.yaml", path),
              "yoke: 1\ngravity: [-9.81, 0, 0]\nt_end: 0.8\nbodies:\n  box: {kind: mass1d, mass: 2, x: 0.5}\n"
              "  load: {kind: mass1d, mass: 1, x: 0.6}\nconnections:\n"
@@ -89,6 +88,24 @@ static void macro_points_and_events_are_marked_on_wish(void **state) {
              "events:\n  bounce: {when: box.x, direction: falling, set: {box.v: -0.9*box.v}}\n"
              "split: {box: [box], load: [load]}\noutput: {every: 0.01}\n");
   assert_int_equal(yoke(f, "run @/m.yaml -q -o @/a.h5"), 0);
+}
+
+/* Degrees and trials are whole numbers: no mark stands between them. */
+static void rejected_trials_are_drawn_by_their_reasons(void **state) {
+  fixture *f = *state;
+  run_bouncing(f);
+  assert_int_equal(yoke(f, "plot @/a.h5 --macro -o @/a.svg"), 0);
+  char *svg = picture(f, "a.svg");
+  xml_expect_good(svg);
+  assert_int_equal(count(svg, ">rejected (event)</text>"), 1);
+  assert_int_equal(count(svg, ">rejected ("), 1); /* for no other reason */
+  assert_int_equal(count(svg, ">1.5</text>") + count(svg, ">2.5</text>"), 0);
+  free(svg);
+}
+
+static void macro_points_and_events_are_marked_on_wish(void **state) {
+  fixture *f = *state;
+  run_bouncing(f);
   assert_int_equal(yoke(f, "plot @/a.h5 box.x box.v -o @/plain.svg"), 0);
   char *svg = picture(f, "plain.svg");
   assert_int_equal(count(svg, "class=\"points\"") + count(svg, "class=\"events\""), 0);
@@ -182,7 +199,8 @@ static void mechanisms_are_drawn_and_move(void **state) {
   assert_int_equal(yoke(f, "plot @/a.h5 --mechanism --times 0,0.3 -o @/a.svg"), 0);
   char *svg = picture(f, "a.svg");
   xml_expect_good(svg);
-  assert_int_equal(count(svg, "#d00000"), 2); /* the coupling, at two times */
+  assert_int_equal(count(svg, "#d00000"), 3); /* the coupling at two times, and in the legend */
+  assert_int_equal(count(svg, ">t = 0 (pale), 0.3 s (dark)</text>"), 1);
   assert_int_equal(count(svg, "l-6 9h12z"), 4);
   assert_int_equal(count(svg, ">oscillating slider crank</text>"), 1);
   free(svg);
@@ -191,6 +209,20 @@ static void mechanisms_are_drawn_and_move(void **state) {
   xml_expect_good(svg);
   assert_true(count(svg, "<animate ") >= 6);
   free(svg);
+}
+
+/* Those with bodies in the plane or in space: their results hold what a drawing needs. */
+static void what_new_writes_can_be_drawn(void **state) {
+  static const char *const templates[] = {"pendulum", "mechanism", "controller", "cable"};
+  fixture                 *f           = *state;
+  for (size_t i = 0; i < sizeof templates / sizeof *templates; ++i) {
+    char text[200];
+    snprintf(text, sizeof text, "new @/%s --template %s", templates[i], templates[i]);
+    assert_int_equal(yoke(f, text), 0);
+    snprintf(text, sizeof text, "run @/%s.yaml --t-end 0.02 -q -o @/a.h5", templates[i]);
+    assert_int_equal(yoke(f, text), 0);
+    assert_int_equal(yoke(f, "plot @/a.h5 --mechanism -o @/a.svg"), 0);
+  }
 }
 
 /* Seven elements and nothing else but the support. */
@@ -252,12 +284,14 @@ int main(void) {
       TEST(patterns_and_several_results_lie_over_each_other),
       TEST(a_quantity_may_be_the_abscissa),
       TEST(macro_steps_are_drawn),
+      TEST(rejected_trials_are_drawn_by_their_reasons),
       TEST(macro_points_and_events_are_marked_on_wish),
       TEST(long_curves_keep_their_peaks_and_stay_small),
       TEST(a_terminal_shows_letters),
       TEST(mistakes_are_named),
       TEST(dots_are_drawn_by_the_converter_of_the_machine),
       TEST(mechanisms_are_drawn_and_move),
+      TEST(what_new_writes_can_be_drawn),
       TEST(a_rod_is_drawn_as_a_line),
       TEST(what_cannot_be_drawn_is_named),
       TEST(a_run_draws_what_it_prints),
