@@ -509,6 +509,20 @@ static double scalar_force(const scalar_law *x, double t, const double *y1, cons
   return 0.0 - F * (a == 0 ? n : -n);
 }
 
+/* What it stores and the power that it loses: the bits of yoke_force_element_energy. */
+static void scalar_energy(const scalar_law *x, double t, const double *const y[2], double *stored, double *lost) {
+  const int    a = (int)x->first, b = 1 - a;
+  const double n = x->direction, deflection = (y[a][0] + x->origin[a] - (y[b][0] + x->origin[b])) * n - x->offset;
+  const double rate = n * y[a][1] - n * y[b][1];
+  if (x->law.stiffness_power == 0.0 && x->law.damping_power == 0.0) { /* most */
+    *stored = 0.5 * x->law.stiffness * deflection * deflection;
+    *lost   = x->law.damping * rate * rate;
+    return;
+  }
+  *stored = yoke_law_potential(&x->law, deflection);
+  *lost   = yoke_law_power_lost(&x->law, deflection, rate, t, NULL);
+}
+
 /* dc/dy of u - W: W = -F along the direction that its deflection is measured in, so that its signs cancel. */
 static void scalar_slopes(const scalar_law *x, const yoke_coupling_view *view, double *dc_dy1, double *dc_dy2) {
   double F_x, F_v;
@@ -1012,8 +1026,12 @@ static void constitutive_shown(const void *object, double t, const double *u, co
 static void constitutive_energy(const void *object, double t, const double *const y[2], double *stored,
                                 double *power_lost, yoke_arena *scratch) {
   const constitutive *self = object;
-  const size_t        mark = yoke_arena_mark(scratch);
-  yoke_pose           poses[2];
+  if (self->scalar != NULL) {
+    scalar_energy(self->scalar, t, y, stored, power_lost);
+    return;
+  }
+  const size_t mark = yoke_arena_mark(scratch);
+  yoke_pose    poses[2];
   *stored = *power_lost = 0.0;
   true_poses(self, y, poses);
   const yoke_force_element *element = element_for(self, y, scratch);
@@ -1049,6 +1067,12 @@ static void constitutive_power(const void *object, double t, const double *u, co
   const constitutive *self     = object;
   int                 n_holder = 0;
   yoke_pose           poses[2];
+  if (self->scalar != NULL) { /* one force that both sides feel */
+    *out = (yoke_wire_power){.is_true = true};
+    for (int side = 0; side < 2; ++side) out->in[side] = self->channel[0].sign[side] * u[0] * y[side][1];
+    scalar_energy(self->scalar, t, y, &out->stored, &out->lost);
+    return;
+  }
   *out = (yoke_wire_power){0};
   for (int side = 0; side < 2; ++side) {
     const size_t mark = yoke_arena_mark(scratch);

@@ -259,6 +259,9 @@ const double *yoke_graph_sampled(const yoke_graph *graph, int wire); /* [n, n_ch
  * step applied at its end (left), or the values of the history (right). */
 yoke_status   yoke_graph_show(yoke_graph *graph, int subsystem, double t, yoke_side side, int n, const int64_t *handles,
                               double *values, yoke_context *ctx);
+/* Energies of subsystem i at the end of the last step, where they can be told without its inputs and in this process; false: they are to be
+ * shown by handles. */
+bool          yoke_graph_energies_reached(yoke_graph *graph, int i, double out[YOKE_N_ENERGIES]);
 /* The same of every subsystem: what `handles` (user, i) asks of number i goes to values[i]. */
 yoke_status   yoke_graph_show_all(yoke_graph *graph, double t, yoke_side side,
                                   yoke_graph_handles (*handles)(const void *user, int i), const void *user,

@@ -308,6 +308,7 @@ struct yoke_graph {
   graph_subsystem       *subsystems;
   int                   *sequence; /* [n_subsystems] in which they are stepped one after another */
   bool                   has_signals, has_joints;
+  bool                   feeds_through; /* some coupling's values depend on its own copies (feedthrough: true) */
   graph_wire            *wires;
   graph_channel         *channels;
   int                    n_overlaps; /* wires whose sides hold copies of each other's bodies */
@@ -561,6 +562,9 @@ void graph_shift_origin(double *c, int degree, double from, double to);
 
 /* u of a channel at local time 0 < s <= 1 of the trial, left limit. */
 double graph_channel_at(const yoke_graph *graph, const graph_channel *channel, double s);
+/* The same at n ascending times: u[i stride]. */
+void graph_channel_at_times(const yoke_graph *g, const graph_channel *channel, int n, const double *s, ptrdiff_t stride,
+                            double *u);
 
 /* Observation: which times lie in the trial; what the main integration of a subsystem is asked for; values of the channels join at acceptance. */
 void graph_observe_prepare(yoke_graph *graph);

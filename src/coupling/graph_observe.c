@@ -72,12 +72,14 @@ const double *yoke_graph_sampled(const yoke_graph *g, int wire) {
 }
 
 void graph_sample_channels(const yoke_graph *g, const graph_wire *wire, double from, double to) {
-  const graph_samples *x = &g->samples;
-  for (int i = 0; i < x->n; ++i) {
-    if (x->s[i] <= from || x->s[i] > to) continue;
-    double *values = x->values + (ptrdiff_t)x->n * wire->first + (ptrdiff_t)i * wire->n_channels;
-    for (int k = 0; k < wire->n_channels; ++k) values[k] = graph_channel_at(g, &g->channels[wire->first + k], x->s[i]);
-  }
+  const graph_samples *x      = &g->samples;
+  double              *values = x->values + (ptrdiff_t)x->n * wire->first;
+  int                  first = 0, end = x->n; /* they ascend */
+  while (first < end && x->s[first] <= from) ++first;
+  while (end > first && x->s[end - 1] > to) --end;
+  for (int k = 0; k < wire->n_channels; ++k)
+    graph_channel_at_times(g, &g->channels[wire->first + k], end - first, x->s + first, wire->n_channels,
+                           values + (ptrdiff_t)first * wire->n_channels + k);
 }
 
 void graph_observe_accept(yoke_graph *g) {
@@ -161,6 +163,12 @@ yoke_status yoke_graph_show(yoke_graph *g, int i, double t, yoke_side side, int 
   else
     graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[0], &signal);
   return s->subsystem->ops->observe->at(s->subsystem, g->scratch[0], s->accepted, &signal, t, side, n, handles, values);
+}
+
+bool yoke_graph_energies_reached(yoke_graph *g, int i, double out[YOKE_N_ENERGIES]) {
+  const graph_subsystem *s = &g->subsystems[i];
+  if (g->relay != NULL || g->block->begins_anew || s->subsystem->ops->energy->reached == NULL) return false;
+  return s->subsystem->ops->energy->reached(s->subsystem, g->scratch[0], s->accepted, out);
 }
 
 typedef struct show_call {

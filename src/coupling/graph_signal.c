@@ -138,16 +138,35 @@ static int signal_degree(const yoke_graph *g, const graph_subsystem *s, int colu
   return degree;
 }
 
-double graph_channel_at(const yoke_graph *g, const graph_channel *channel, double s) {
-  double c[GRAPH_SIGNAL_DEGREE + 1], start = 0.0, u = 0.0;
-  for (int p = 0; p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) < s; ++p)
-    start = yoke_layout_break(&channel->layout, p);
+/* Polynomial of a channel on the piece that begins at `start`, in powers of s - start. Returns the degree. */
+static int polynomial_of(const yoke_graph *g, const graph_channel *channel, double start, double *c) {
   const yoke_past past = graph_past(g, channel);
   if (is_curve(g, channel))
     curve_piece(channel->curve, start, c);
   else
     channel_piece(channel, &past, g->w + channel->w_at, start, c);
-  for (int j = channel_degree(g, channel, -1); j >= 0; --j) u = u * (s - start) + c[j];
+  return channel_degree(g, channel, -1);
+}
+
+void graph_channel_at_times(const yoke_graph *g, const graph_channel *channel, int n, const double *s, ptrdiff_t stride,
+                            double *u) {
+  double c[GRAPH_SIGNAL_DEGREE + 1], start = -1.0; /* none yet */
+  int    degree = 0;
+  for (int i = 0; i < n; ++i) {
+    double begin = 0.0, value = 0.0;
+    for (int p = 0; p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) < s[i];
+         ++p)
+      begin = yoke_layout_break(&channel->layout, p);
+    if (begin != start) degree = polynomial_of(g, channel, begin, c);
+    start = begin;
+    for (int j = degree; j >= 0; --j) value = value * (s[i] - start) + c[j];
+    u[i * stride] = value;
+  }
+}
+
+double graph_channel_at(const yoke_graph *g, const graph_channel *channel, double s) {
+  double u;
+  graph_channel_at_times(g, channel, 1, &s, 1, &u);
   return u;
 }
 

@@ -20,10 +20,12 @@ struct yoke_account {
   yoke_arena       arena, scratch; /* of arrays; of one wire */
   yoke_account_def def;
   int              n_values;
-  ptrdiff_t       *first_y; /* [n_parts] outputs of a subsystem among those of all */
-  int64_t         *handles; /* [n_parts, YOKE_N_ENERGIES] */
-  double         **energy;  /* [n_parts] YOKE_N_ENERGIES each, as last shown */
-  double          *applied; /* room for the channels of a wire */
+  ptrdiff_t       *first_y;        /* [n_parts] outputs of a subsystem among those of all */
+  int64_t         *handles;        /* [n_parts, YOKE_N_ENERGIES] */
+  double         **energy;         /* [n_parts] YOKE_N_ENERGIES each, as last shown */
+  double          *applied;        /* room for the channels of a wire */
+  double          *stored;         /* [n_wires] with the true motions */
+  double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
   size_t           n_kept;
   double          *kept;         /* what is packed: all that follows, one behind the other */
   double          *now, *before; /* [n_values] */
@@ -47,10 +49,22 @@ bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   const yoke_account_def *def     = &a->def;
   const size_t            n_parts = (size_t)def->n_parts, n_energies = n_parts * YOKE_N_ENERGIES;
-  int                     most = 1;
+  int                     most   = 1;
+  size_t                  n_path = 1, n_y = 1;
   for (int w = 0; w < def->n_wires; ++w) {
-    const int n = yoke_graph_n_channels(def->graph, w);
+    const yoke_wire *wire = &def->wires[w];
+    const int        n    = yoke_graph_n_channels(def->graph, w);
     if (n > most) most = n;
+    for (int side = 0; has_power(wire) && side < 2; ++side) {
+      if (yoke_wire_path_room(wire->shape[side]) > n_path) n_path = yoke_wire_path_room(wire->shape[side]);
+      if ((size_t)wire->n_y[side] > n_y) n_y = (size_t)wire->n_y[side];
+    }
+  }
+  a->stored = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->stored);
+  for (int w = 0; a->stored != NULL && w < def->n_wires; ++w) a->stored[w] = (double)NAN;
+  for (int side = 0; side < 2; ++side) {
+    a->path[side] = yoke_arena_take(&a->arena, n_path, sizeof *a->path[side]);
+    a->y[side]    = yoke_arena_take(&a->arena, n_y, sizeof *a->y[side]);
   }
   a->n_values  = yoke_account_of_wire(def->n_parts, def->n_wires, 0);
   a->n_kept    = 2 * (size_t)a->n_values + n_energies + sizeof *a->most / sizeof(double);
@@ -110,23 +124,35 @@ static const double *outputs_of(const yoke_account *a, const yoke_wire *wire, in
   return (all != NULL ? all + a->first_y[p] : yoke_graph_y(a->def.graph, p)) + s->ports[wire->port[side]].y_at;
 }
 
-/* v as the derivative of p's polynomial, where it is that of a coordinate: its integral over the step is the displacement. */
-static void follow_positions(const yoke_wire_path *path, double s, double *y) {
-  const double *from = path->from, *to = path->to, slope = 6.0 * s * (1.0 - s) / path->H;
-  const int     n_p = path->shape->n_p;
-  for (int c = 0; c < n_p; ++c) {
-    const int k = path->shape->p[c].rate;
-    if (k < 0) continue;
-    y[n_p + k] =
-        slope * (to[c] - from[c]) + (1.0 - s) * (1.0 - 3.0 * s) * from[n_p + k] + s * (3.0 * s - 2.0) * to[n_p + k];
-  }
-}
+/* Cubic Hermite polynomials at a point: of p and H p' at both ends, and their derivatives by s. */
+typedef struct hermite {
+  double from, to, from_rate, to_rate; /* p = from p0 + to p1 + H (from_rate p0' + to_rate p1') */
+  double slope, v_from, v_to;          /* p' = slope (p1 - p0) / H + v_from p0' + v_to p1' */
+} hermite;
 
-/* Motion of a port at local time s, with what the law of the wire reads or its side reacts with besides: n_y numbers. */
-static void move(const yoke_wire_path *path, int n_y, double s, double *y) {
-  yoke_wire_path_at(path, s, y);
-  follow_positions(path, s, y);
-  for (int k = yoke_shape_n_y(path->shape); k < n_y; ++k) y[k] = path->from[k] + s * (path->to[k] - path->from[k]);
+#define HERMITE(s, r)                                                                                                  \
+  {                                                                                                                    \
+    (1 + 2 * (s)) * (r) * (r), (s) * (s) * (3 - 2 * (s)), (s) * (r) * (r), -(s) * (s) * (r), 6 * (s) * (r),            \
+        (r) * (1 - 3 * (s)), (s) * (3 * (s)-2)                                                                         \
+  }
+static const hermite at_point[N_POINTS] = {HERMITE(0.21132486540518713, 0.78867513459481287),
+                                           HERMITE(0.78867513459481287, 0.21132486540518713)};
+#undef HERMITE
+
+/* Motion of a port at point i, with what the law of the wire reads or its side reacts with besides: n_y numbers. v is the derivative of p's
+ * polynomial, where it is that of a coordinate: its integral over the step is the displacement. */
+static void move(const yoke_wire_path *path, int n_y, int i, double *y) {
+  const hermite *c    = &at_point[i];
+  const double  *from = path->from, *to = path->to;
+  const int      n_p = path->shape->n_p;
+  if (path->shape->tangent != NULL) yoke_wire_path_at(path, point[i], y);
+  for (int k = 0; k < n_p; ++k) {
+    const int v = n_p + path->shape->p[k].rate;
+    if (v < n_p) continue;
+    y[k] = c->from * from[k] + c->to * to[k] + path->H * (c->from_rate * from[v] + c->to_rate * to[v]);
+    y[v] = c->slope * (to[k] - from[k]) / path->H + c->v_from * from[v] + c->v_to * to[v];
+  }
+  for (int k = yoke_shape_n_y(path->shape); k < n_y; ++k) y[k] = from[k] + point[i] * (to[k] - from[k]);
 }
 
 /* Works and loss of a wire over the step from t to t + H. */
@@ -134,34 +160,29 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   const yoke_wire       *wire  = &a->def.wires[w];
   const yoke_shown_form *shown = wire->formulation->shown;
   const int              n     = yoke_graph_n_channels(a->def.graph, w);
-  const double          *u     = yoke_graph_sampled(a->def.graph, w);
-  const size_t           mark  = yoke_arena_mark(&a->scratch);
-  yoke_wire_path         path[2];
-  double                *y[2];
+  const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
+  yoke_wire_path path[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
     const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
-    double                *room = yoke_arena_take(&a->scratch, yoke_wire_path_room(shape), sizeof *room);
-    y[side]                     = yoke_arena_take(&a->scratch, (size_t)wire->n_y[side], sizeof(double));
-    if (a->scratch.has_failed) break;
-    yoke_wire_path_begin(&path[side], shape, H, from, to, room);
-    memcpy(y[side], to, (size_t)yoke_shape_n_y(shape) * sizeof *to);
+    if (shape->tangent != NULL)
+      yoke_wire_path_begin(&path[side], shape, H, from, to, a->path[side]);
+    else
+      path[side] = (yoke_wire_path){.shape = shape, .H = H, .from = from, .to = to};
+    memcpy(a->y[side], to, (size_t)yoke_shape_n_y(shape) * sizeof *to);
   }
-  for (int i = 0; i < N_POINTS && !a->scratch.has_failed; ++i) {
+  for (int i = 0; i < N_POINTS; ++i) {
     yoke_wire_power power;
     double          stored;
-    for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], point[i], y[side]);
-    shown->power(wire->self, t + point[i] * H, u + (ptrdiff_t)i * n, (const double *const[2]){y[0], y[1]}, &power,
-                 &a->scratch);
+    for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], i, a->y[side]);
+    shown->power(wire->self, t + point[i] * H, u + (ptrdiff_t)i * n, y, &power, &a->scratch);
     account[YOKE_ACCOUNT_WORK_1] += weight * H * power.in[0];
     account[YOKE_ACCOUNT_WORK_2] += weight * H * power.in[1];
     account[YOKE_ACCOUNT_DISSIPATED] += weight * H * power.lost;
     if (!power.is_true && shown->energy != NULL)
-      shown->energy(wire->self, t + point[i] * H, (const double *const[2]){y[0], y[1]}, &stored, &power.lost,
-                    &a->scratch);
+      shown->energy(wire->self, t + point[i] * H, y, &stored, &power.lost, &a->scratch);
     a->most->lost += weight * H * power.lost;
   }
-  yoke_arena_release(&a->scratch, mark);
 }
 
 /* What a wire stores at the present time: with the values that the last step applied, or those of the history. */
@@ -174,6 +195,7 @@ static double stored_in(yoke_account *a, int w, bool is_fresh) {
   wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
                                   (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
                                   &power, &a->scratch);
+  a->stored[w] = power.is_true ? power.stored : (double)NAN;
   return power.stored;
 }
 
@@ -197,7 +219,15 @@ static void note_extremes(yoke_account *a) {
   a->most->potential[1] = fmax(a->most->potential[1], potential);
 }
 
+static bool take_energies(yoke_account *a) {
+  for (int p = 0; p < a->def.n_parts; ++p) {
+    if (!yoke_graph_energies_reached(a->def.graph, p, a->energy[p])) return false;
+  }
+  return true;
+}
+
 static yoke_status show_energies(yoke_account *a, yoke_side side, yoke_context *ctx) {
+  if (side == YOKE_SIDE_LEFT && take_energies(a)) return YOKE_OK;
   const double      t      = yoke_graph_t(a->def.graph);
   const yoke_status status = yoke_graph_show_all(a->def.graph, t, side, handles_of, a, a->energy);
   if (status == YOKE_OK) return YOKE_OK;
@@ -296,6 +326,14 @@ const double *yoke_account_before(const yoke_account *a) {
   return a->before;
 }
 
+const double *yoke_account_stored(const yoke_account *a) {
+  return a->stored;
+}
+
+const double *yoke_account_energies(const yoke_account *a) {
+  return a->shown;
+}
+
 double yoke_account_lost(const yoke_account *a) {
   return a->most->lost;
 }
@@ -325,5 +363,6 @@ yoke_status yoke_account_unpack(yoke_account *a, yoke_unpack *in, yoke_context *
   const void *bytes = yoke_unpack_block(in, a->n_kept * sizeof *a->kept);
   YOKE_TRY(yoke_unpack_check(in, ctx));
   memcpy(a->kept, bytes, a->n_kept * sizeof *a->kept);
+  for (int w = 0; w < a->def.n_wires; ++w) a->stored[w] = (double)NAN;
   return YOKE_OK;
 }

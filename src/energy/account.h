@@ -65,6 +65,11 @@ void yoke_account_correct(yoke_account *account, int wire, int side, double work
 const double *yoke_account_now(const yoke_account *account);
 const double *yoke_account_before(const yoke_account *account);
 
+/* [n_parts, YOKE_N_ENERGIES] of the subsystems at the present time; behind an event they are those before it. */
+const double *yoke_account_energies(const yoke_account *account);
+/* [n_wires] stored by the elements of couplings with the true motions of their ports, at the same time; NaN: it was not looked at. */
+const double *yoke_account_stored(const yoke_account *account);
+
 /* Lost in the elements of all couplings since the start, with the true motions of their ports [J]. */
 double yoke_account_lost(const yoke_account *account);
 

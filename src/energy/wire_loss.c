@@ -9,6 +9,10 @@ static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
 
 static void set_rates(const yoke_port_shape *shape, const double *y, double *T, double *rate) {
   const int n_p = shape->n_p, n_v = shape->n_v;
+  if (shape->tangent == NULL) { /* coordinates alone */
+    for (int k = 0; k < n_p; ++k) rate[k] = y[n_p + shape->p[k].rate];
+    return;
+  }
   yoke_shape_tangent(shape, y, T);
   for (int k = 0; k < n_p; ++k) {
     rate[k] = 0.0;

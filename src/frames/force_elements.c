@@ -65,34 +65,32 @@ void yoke_force_element_jacobian(const yoke_force_element *el, const yoke_pose *
   }
 }
 
-/* Part of the law that yoke_law_potential integrates: an expression counts when it depends on x alone. */
-static double elastic_force(const yoke_law *law, double x, double t) {
-  yoke_law elastic = *law;
-  double   F_x, F_v;
-  if (!yoke_law_is_elastic(law)) elastic.expression = NULL;
-  return yoke_law_force(&elastic, x, 0.0, t, &F_x, &F_v);
+bool yoke_force_element_loses(const yoke_force_element *el) {
+  const double *damping = el->rod != NULL ? el->rod->damping : el->damping;
+  if (el->rod == NULL && el->law != NULL) return yoke_law_loses(el->law);
+  for (int i = 0; i < el->n; ++i) {
+    if (damping[i] != 0.0) return true;
+  }
+  return false;
 }
 
 void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *poses, double t, double *potential,
-                               double *power_dissipated) {
+                               double *power_lost) {
   yoke_link_state state;
   if (el->rod != NULL) {
-    yoke_rod_element_energy(el->rod, &poses[el->link.node[0]], &poses[el->link.node[1]], potential, power_dissipated);
+    yoke_rod_element_energy(el->rod, &poses[el->link.node[0]], &poses[el->link.node[1]], potential, power_lost);
     return;
   }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
-    double       grad[12], F_x, F_v;
+    double       grad[12];
     const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
-    const double rate = yoke_row_rate(grad, &state);
-    if (el->law != NULL) {
-      *potential += yoke_law_potential(el->law, x);
-      *power_dissipated +=
-          (yoke_law_force_in(el->law, x, rate, t, el->room, &F_x, &F_v) - elastic_force(el->law, x, t)) * rate;
-    } else {
-      *potential += 0.5 * el->stiffness[i] * x * x;
-      *power_dissipated += el->damping[i] * rate * rate;
-    }
+    const double rate = power_lost != NULL ? yoke_row_rate(grad, &state) : 0.0;
+    if (potential != NULL)
+      *potential += el->law != NULL ? yoke_law_potential(el->law, x) : 0.5 * el->stiffness[i] * x * x;
+    if (power_lost != NULL)
+      *power_lost +=
+          el->law != NULL ? yoke_law_power_lost(el->law, x, rate, t, el->room) : el->damping[i] * rate * rate;
   }
 }
 

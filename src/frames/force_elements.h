@@ -29,9 +29,11 @@ void yoke_force_element_apply(const yoke_force_element *element, const yoke_pose
 void yoke_force_element_jacobian(const yoke_force_element *element, const yoke_pose *poses, double t, double f[12],
                                  double K[144], double D[144]);
 
-/* Adds the stored energy [J] and the power lost in dampers [W]. */
+/* Adds the stored energy [J] and the power lost in dampers [W]; NULL: it is not asked for. */
 void yoke_force_element_energy(const yoke_force_element *element, const yoke_pose *poses, double t, double *potential,
-                               double *power_dissipated);
+                               double *power_lost);
+/* Can that power be other than 0? */
+bool yoke_force_element_loses(const yoke_force_element *element);
 
 /* F and x of every row. */
 void yoke_force_element_output(const yoke_force_element *element, const yoke_pose *poses, double t, double *force,

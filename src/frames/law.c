@@ -271,6 +271,21 @@ bool yoke_law_is_elastic(const yoke_law *law) {
   return true;
 }
 
+bool yoke_law_loses(const yoke_law *law) {
+  return law->damping != 0.0 || law->damping_power != 0.0 || !yoke_law_is_elastic(law);
+}
+
+double yoke_law_power_lost(const yoke_law *law, double x, double v, double t, const yoke_law_room *room) {
+  double F = law->damping * v, slope;
+  if (law->damping_power != 0.0) F += law->damping_power * power_law(v, law->exponent_v, &slope);
+  if (law->expression != NULL && !yoke_law_is_elastic(law)) {
+    double              values[3], gradient[3];
+    const yoke_law_room own = {.values = values, .gradient = gradient};
+    F += evaluate(law->expression, x, v, t, room != NULL ? room : &own);
+  }
+  return F * v;
+}
+
 double yoke_law_potential(const yoke_law *law, double x) {
   double V = 0.5 * law->stiffness * x * x;
   if (law->stiffness_power != 0.0) {

@@ -42,6 +42,9 @@ double yoke_law_force_in(const yoke_law *law, double x, double v, double t, cons
 double yoke_law_potential(const yoke_law *law, double x);
 /* Is the expression, if there is one, among those parts? */
 bool   yoke_law_is_elastic(const yoke_law *law);
+/* Power v F of all other parts, and whether there are any: dampers, and an expression that reads more than x. */
+double yoke_law_power_lost(const yoke_law *law, double x, double v, double t, const yoke_law_room *room);
+bool   yoke_law_loses(const yoke_law *law);
 
 /* The same law with an owner of its own: the table in `arena`, one more owner of the expression. Released by clear. Memory that is
  * missing shows in the arena. */

@@ -207,8 +207,8 @@ void yoke_rod_element_energy(const yoke_rod_element *el, const yoke_pose *a, con
   rod_set(el, a, b, &s);
   for (int i = 0; i < 6; ++i) {
     const double length = i < 3 ? el->edge : el->bend;
-    *potential += 0.5 * length * el->stiffness[i] * s.strain[i] * s.strain[i];
-    *power_dissipated += length * el->damping[i] * s.rate[i] * s.rate[i];
+    if (potential != NULL) *potential += 0.5 * length * el->stiffness[i] * s.strain[i] * s.strain[i];
+    if (power_dissipated != NULL) *power_dissipated += length * el->damping[i] * s.rate[i] * s.rate[i];
   }
 }
 

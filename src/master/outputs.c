@@ -44,6 +44,7 @@ typedef struct observed_part {
   int      n;
   size_t   capacity;
   int64_t *handles;
+  int      first_energy;            /* energies stand behind all others */
   int      energy[YOKE_N_ENERGIES]; /* places among the handles; -1: not accounted for */
   int      residual;                /* likewise */
 } observed_part;
@@ -174,11 +175,11 @@ static yoke_status see_output(yoke_context *ctx, yoke_observer *o, const yoke_ob
     }
     if (output->quantity == YOKE_WIRE_FORCE_MEAN) o->seen[output->index].has_mean = true;
     return YOKE_OK;
-  case YOKE_OUTPUT_TOTAL: return see_energies(ctx, o, def, output->row, x->name);
   case YOKE_OUTPUT_ACCOUNT:
     if (def->has_account) return YOKE_OK;
     return yoke_fail(ctx, YOKE_E_MODEL,
                      "output '%s' does not exist: not all subsystems account for their energy and work", x->name);
+  case YOKE_OUTPUT_TOTAL: /* below */
   case YOKE_OUTPUT_ZERO:
   case YOKE_OUTPUT_INPUT:
   case YOKE_OUTPUT_FORMULA: /* what it reads is in the list */
@@ -231,8 +232,13 @@ static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer
   for (int w = 0; w + 1 < o->n_wires; ++w) o->seen[w + 1].first_channel = o->seen[w].first_channel + def->n_channels[w];
   if (!see_wires(o, def)) return YOKE_E_MEMORY;
   for (int i = 0; i < o->n_all; ++i) YOKE_TRY(see_output(ctx, o, def, &o->list[i]));
-  if (def->with_energies) YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
   if (def->with_residuals) YOKE_TRY(see_residuals(o, def));
+  for (int p = 0; p < o->n_parts; ++p) o->parts[p].first_energy = o->parts[p].n;
+  for (int i = 0; i < o->n_all; ++i) {
+    const yoke_output *output = &o->list[i].output;
+    if (output->source == YOKE_OUTPUT_TOTAL) YOKE_TRY(see_energies(ctx, o, def, output->row, o->list[i].name));
+  }
+  if (def->with_energies) YOKE_TRY(see_energies(ctx, o, def, YOKE_TOTAL_BALANCE, NULL));
   return take_rows(o);
 }
 
@@ -265,6 +271,10 @@ void yoke_observer_destroy(yoke_observer **observer) {
   *observer = NULL;
 }
 
+int yoke_observer_n_without_energies(const yoke_observer *observer, int part) {
+  return observer->parts[part].first_energy;
+}
+
 int yoke_observer_n_handles(const yoke_observer *observer, int part) {
   return observer->parts[part].n;
 }
@@ -287,12 +297,14 @@ static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
     shown->values(wire->self, at->t, at->means + seen->first_channel, y, seen->mean, seen->g, &o->arena);
   if (seen->is_shown)
     shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
+  if (at->stored != NULL && !isnan(at->stored[w])) return at->stored[w];
   if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost, &o->arena);
   return stored;
 }
 
 static double part_energy(const yoke_observer *o, const yoke_sighting *at, int p, int k) {
   const int place = o->parts[p].energy[k];
+  if (place >= 0 && at->energies != NULL) return at->energies[p * YOKE_N_ENERGIES + k];
   return place >= 0 ? at->parts[p][place] : (double)NAN;
 }
 

@@ -115,16 +115,20 @@ void        yoke_observer_destroy(yoke_observer **observer);
 /* What is asked of a subsystem. */
 int            yoke_observer_n_handles(const yoke_observer *observer, int part);
 const int64_t *yoke_observer_handles(const yoke_observer *observer, int part);
+/* The first so many are all but energies. */
+int            yoke_observer_n_without_energies(const yoke_observer *observer, int part);
 
 /* The answers at one time: of every subsystem, and of all channels, wire by wire. */
 typedef struct yoke_sighting {
   double               t;
   const double *const *parts;
   const double        *channels;
-  const double        *inputs;  /* from outside, by number; NULL: there are none */
-  const double        *means;   /* of all channels over the macro step */
-  double               lost;    /* in elements that wires hold, since the start [J] */
-  const double        *account; /* numbers of the energy account at the last macro point; NULL: there is none */
+  const double        *inputs;   /* from outside, by number; NULL: there are none */
+  const double        *means;    /* of all channels over the macro step */
+  double               lost;     /* in elements that wires hold, since the start [J] */
+  const double        *stored;   /* [n_wires] by their elements, with the true motions; NULL: not known, NaN: neither */
+  const double        *energies; /* [n_parts, YOKE_N_ENERGIES] where they are known; NULL: those among `parts` count */
+  const double        *account;  /* numbers of the energy account at the last macro point; NULL: there is none */
 } yoke_sighting;
 
 /* values [n]; totals NULL: not wanted. YOKE_NON_FINITE where a value is none; the values are all there, the totals not. */

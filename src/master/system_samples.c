@@ -46,6 +46,10 @@ static yoke_graph_handles handles_of(const void *observer, int part) {
   return (yoke_graph_handles){yoke_observer_n_handles(observer, part), yoke_observer_handles(observer, part)};
 }
 
+static yoke_graph_handles handles_without_energies(const void *observer, int part) {
+  return (yoke_graph_handles){yoke_observer_n_without_energies(observer, part), yoke_observer_handles(observer, part)};
+}
+
 yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   system_samples *x = &s->samples;
   const size_t    n = (size_t)s->plan->n_parts + 1;
@@ -126,10 +130,14 @@ static void take_means(yoke_system *s) {
 
 yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double *const *room, double t, double *values,
                                  yoke_totals *totals) {
-  system_samples *x    = &s->samples;
-  const yoke_side side = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
+  system_samples *x        = &s->samples;
+  const yoke_side side     = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
+  const double   *energies = s->account != NULL && !s->is_fresh && t == yoke_graph_t(s->graph)
+                                 ? yoke_account_energies(s->account) /* it has just looked at them */
+                                 : NULL;
   for (int p = 0; p < s->plan->n_parts; ++p) x->row[p] = room[p];
-  YOKE_TRY(yoke_graph_show_all(s->graph, t, side, handles_of, observer, room));
+  YOKE_TRY(
+      yoke_graph_show_all(s->graph, t, side, energies != NULL ? handles_without_energies : handles_of, observer, room));
   for (int w = 0, c = 0; w < s->plan->n_couplings; ++w) {
     for (int k = 0; k < yoke_graph_n_channels(s->graph, w); ++k, ++c) {
       x->channels[c] = side == YOKE_SIDE_LEFT ? yoke_graph_applied(s->graph, w, k) : yoke_graph_channel(s->graph, w, k);
@@ -142,6 +150,8 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
                             .lost     = system_loss_at(s, t),
+                            .stored   = energies != NULL ? yoke_account_stored(s->account) : NULL,
+                            .energies = energies,
                             .account  = s->account != NULL ? yoke_account_now(s->account) : NULL};
   return yoke_observer_show(observer, &at, values, totals);
 }

@@ -231,25 +231,21 @@ static double dot12(const double *x, const double *y) {
 }
 
 void yoke_cable_energy(const yoke_cable *cable, const double gravity[3], const double *q, const double *v,
-                       double *kinetic, double *potential, double *dissipated) {
+                       double *kinetic, double *potential) {
   samples s;
   double  M[16], share[4];
   set_all(cable, &s);
   element_mass(cable, M);
   element_weight(cable, share);
   for (int e = 0; e < cable->n_elements; ++e, q += 6, v += 6) {
-    double Mv[12] = {0.0}, p[3], h[3], c[3], rate[3];
+    double Mv[12] = {0.0}, p[3], h[3], c[3];
     add_mass_times(M, 1.0, v, Mv);
-    const double twice = dot12(Mv, v);
-    *kinetic += 0.5 * twice;
-    *dissipated += cable->damping * twice;
+    *kinetic += 0.5 * dot12(Mv, v);
     for (int k = 0; k < 4; ++k) *potential -= share[k] * vec3_dot(gravity, q + 3 * k);
     for (int i = 0; i < cable->n_axial; ++i) {
       combine(s.axial[i].d1, q, p);
-      combine(s.axial[i].d1, v, rate);
-      const double strain = 0.5 * (vec3_dot(p, p) - 1.0), strain_rate = vec3_dot(p, rate);
+      const double strain = 0.5 * (vec3_dot(p, p) - 1.0);
       *potential += 0.5 * cable->axial_stiffness * strain * strain * s.axial[i].length;
-      *dissipated += cable->axial_stiffness * cable->axial_damping * strain_rate * strain_rate * s.axial[i].length;
     }
     for (int i = 0; i < cable->n_bending; ++i) {
       combine(s.bending[i].d1, q, p);
@@ -257,6 +253,24 @@ void yoke_cable_energy(const yoke_cable *cable, const double gravity[3], const d
       vec3_cross(c, p, h);
       const double a = vec3_dot(p, p);
       *potential += 0.5 * cable->bending_stiffness * vec3_dot(c, c) / (a * a * a) * s.bending[i].length;
+    }
+  }
+}
+
+void yoke_cable_power_lost(const yoke_cable *cable, const double *q, const double *v, double *lost) {
+  samples s;
+  double  M[16];
+  set_all(cable, &s);
+  element_mass(cable, M);
+  for (int e = 0; e < cable->n_elements; ++e, q += 6, v += 6) {
+    double Mv[12] = {0.0}, p[3], rate[3];
+    add_mass_times(M, 1.0, v, Mv);
+    *lost += cable->damping * dot12(Mv, v);
+    for (int i = 0; cable->axial_damping != 0.0 && i < cable->n_axial; ++i) {
+      combine(s.axial[i].d1, q, p);
+      combine(s.axial[i].d1, v, rate);
+      const double strain_rate = vec3_dot(p, rate);
+      *lost += cable->axial_stiffness * cable->axial_damping * strain_rate * strain_rate * s.axial[i].length;
     }
   }
 }

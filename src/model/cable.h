@@ -15,6 +15,7 @@ void yoke_cable_force(const yoke_cable *cable, const double gravity[3], const do
 void yoke_cable_jacobian(const yoke_cable *cable, const double *q, const double *v, yoke_flexible_block *block,
                          void *user);
 void yoke_cable_energy(const yoke_cable *cable, const double gravity[3], const double *q, const double *v,
-                       double *kinetic, double *potential, double *dissipated);
+                       double *kinetic, double *potential);
+void yoke_cable_power_lost(const yoke_cable *cable, const double *q, const double *v, double *lost);
 
 #endif

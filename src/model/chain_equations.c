@@ -309,10 +309,10 @@ static void chain_quadrature_tangent(const void *self, void *work, double t, con
 
 static void chain_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
   const yoke_chain_kernel *kernel = self;
-  double                   dissipated, external;
   (void)work;
+  (void)t;
   memset(out, 0, sizeof *out);
-  yoke_chain_kernel_energy(kernel, t, kernel->gx, q, v, &out->kinetic, &out->potential, &dissipated, &external);
+  yoke_chain_kernel_energy(kernel, kernel->gx, q, v, &out->kinetic, &out->potential);
 }
 
 static void chain_powers(const void *self, void *work, double t, const double *q, const double *v, const double *u,

@@ -372,8 +372,8 @@ void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const d
   *power_external   = P_load;
 }
 
-void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
-                              double *kinetic, double *potential, double *power_dissipated, double *power_external) {
+void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const double *x, const double *v,
+                              double *kinetic, double *potential) {
   double T = 0.0, U = 0.0;
   /* Sums per block, then of blocks: rounding grows with the root of n at most. */
   for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
@@ -396,7 +396,6 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double 
   }
   *kinetic   = T;
   *potential = U;
-  yoke_chain_kernel_powers(kernel, t, x, v, power_dissipated, power_external);
 }
 
 /* ---- creation ---- */

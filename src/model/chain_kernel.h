@@ -23,11 +23,11 @@ void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const
                                 double *lower_x, double *diagonal_x, double *upper_x, double *lower_v,
                                 double *diagonal_v, double *upper_v);
 
-/* Energies [J], and powers [W]: lost in dampers (>= 0), supplied by loads. Gravity and contacts are in the potential. */
-void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double t, double gx, const double *x, const double *v,
-                              double *kinetic, double *potential, double *power_dissipated, double *power_external);
+/* Energies [J]. Gravity and contacts are in the potential. */
+void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const double *x, const double *v,
+                              double *kinetic, double *potential);
 
-/* The powers alone. */
+/* Powers [W]: lost in dampers (>= 0), supplied by loads. */
 void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
                               double *power_dissipated, double *power_external);
 

@@ -47,11 +47,19 @@ bool yoke_flexible_is_damped(const yoke_flexible *body) {
 }
 
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
-                          double *kinetic, double *potential, double *dissipated) {
+                          double *kinetic, double *potential) {
   if (body->cable != NULL) {
-    yoke_cable_energy(body->cable, gravity, q, v, kinetic, potential, dissipated);
+    yoke_cable_energy(body->cable, gravity, q, v, kinetic, potential);
   } else {
-    yoke_linear_body_energy(body->linear, body->n, q, v, kinetic, potential, dissipated);
+    yoke_linear_body_energy(body->linear, body->n, q, v, kinetic, potential);
+  }
+}
+
+void yoke_flexible_power_lost(const yoke_flexible *body, const double *q, const double *v, double *lost) {
+  if (body->cable != NULL) {
+    yoke_cable_power_lost(body->cable, q, v, lost);
+  } else {
+    yoke_linear_body_power_lost(body->linear, body->n, v, lost);
   }
 }
 

@@ -25,9 +25,10 @@ size_t yoke_flexible_n_entries(const yoke_flexible *body);
 
 bool yoke_flexible_is_damped(const yoke_flexible *body);
 
-/* Adds energies [J] and the power that dampers take [W]. */
+/* Adds energies [J]; the power that dampers take [W]. */
 void yoke_flexible_energy(const yoke_flexible *body, const double gravity[3], const double *q, const double *v,
-                          double *kinetic, double *potential, double *dissipated);
+                          double *kinetic, double *potential);
+void yoke_flexible_power_lost(const yoke_flexible *body, const double *q, const double *v, double *lost);
 
 /* Copy into an arena; out of memory is a failure of the arena. */
 void yoke_flexible_copy(yoke_arena *arena, const yoke_flexible *from, yoke_flexible *out);

@@ -114,12 +114,15 @@ void yoke_linear_body_jacobian(const yoke_linear_body *body, int n, const double
 }
 
 void yoke_linear_body_energy(const yoke_linear_body *body, int n, const double *q, const double *v, double *kinetic,
-                             double *potential, double *dissipated) {
+                             double *potential) {
   for (int i = 0; i < n; ++i) {
     *kinetic += 0.5 * v[i] * row_times(&body->mass, i, v);
     *potential += displacement(body, q, i) * (0.5 * spring_force(body, i, q) - body->load[i]);
-    *dissipated += v[i] * row_times(&body->damping, i, v);
   }
+}
+
+void yoke_linear_body_power_lost(const yoke_linear_body *body, int n, const double *v, double *lost) {
+  for (int i = 0; i < n; ++i) *lost += v[i] * row_times(&body->damping, i, v);
 }
 
 /* ---- copies ---- */

@@ -9,7 +9,8 @@ void yoke_linear_body_force(const yoke_linear_body *body, int n, const double *q
 void yoke_linear_body_jacobian(const yoke_linear_body *body, int n, const double *q, yoke_flexible_block *block,
                                void *user);
 void yoke_linear_body_energy(const yoke_linear_body *body, int n, const double *q, const double *v, double *kinetic,
-                             double *potential, double *dissipated);
+                             double *potential);
+void yoke_linear_body_power_lost(const yoke_linear_body *body, int n, const double *v, double *lost);
 void yoke_linear_body_copy(yoke_arena *arena, const yoke_linear_body *from, int n, yoke_linear_body *out);
 
 #endif

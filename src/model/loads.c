@@ -166,21 +166,22 @@ void yoke_load_jacobian(const yoke_load_element *el, const yoke_pose *poses, con
   }
 }
 
-void yoke_load_energy(const yoke_load_element *el, const yoke_pose *poses, const double *variables, double *potential,
+void yoke_load_energy(const yoke_load_element *el, const yoke_pose *poses, double *potential) {
+  double f[6], p[3];
+  if (el->load->kind != YOKE_LOAD_CONTACT || !evaluate(el, poses, NULL, f)) return;
+  /* F = A exp(B s): U = -A / B exp(B s); a constant force when B = 0. */
+  const double s = contact_position(el, &poses[el->node], p), A = el->load->amplitude, B = el->load->slope;
+  *potential -= B != 0.0 ? A / B * exp(B * s) : A * s;
+}
+
+void yoke_load_powers(const yoke_load_element *el, const yoke_pose *poses, const double *variables,
                       double *power_dissipated, double *power_external) {
   const yoke_pose *pose = &poses[el->node];
-  double           f[6], p[3];
-  if (!evaluate(el, poses, variables, f)) return;
+  double           f[6];
+  if (el->load->kind == YOKE_LOAD_CONTACT || !evaluate(el, poses, variables, f)) return;
   const double power = vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
-  switch (el->load->kind) {
-  case YOKE_LOAD_FORCE:
-  case YOKE_LOAD_TORQUE: *power_external += power; break;
-  case YOKE_LOAD_DRAG: *power_dissipated -= power; break;
-  case YOKE_LOAD_CONTACT: {
-    /* F = A exp(B s): U = -A / B exp(B s); a constant force when B = 0. */
-    const double s = contact_position(el, pose, p), A = el->load->amplitude, B = el->load->slope;
-    *potential -= B != 0.0 ? A / B * exp(B * s) : A * s;
-    break;
-  }
-  }
+  if (el->load->kind == YOKE_LOAD_DRAG)
+    *power_dissipated -= power;
+  else
+    *power_external += power;
 }

@@ -23,8 +23,9 @@ void yoke_load_jacobian(const yoke_load_element *element, const yoke_pose *poses
 /* Direction of component k of a force or torque load: f = sum_k value_k direction_k, [6] inertial axes. */
 void yoke_load_direction(const yoke_load_element *element, const yoke_pose *poses, int k, double direction[6]);
 
-/* Adds potential energy (contact) [J], power lost (drag) and power supplied (forces, torques) [W]. */
-void yoke_load_energy(const yoke_load_element *element, const yoke_pose *poses, const double *variables,
-                      double *potential, double *power_dissipated, double *power_external);
+/* Adds the potential energy of a contact [J]; the power lost (drag) and supplied (forces, torques) [W]. */
+void yoke_load_energy(const yoke_load_element *element, const yoke_pose *poses, double *potential);
+void yoke_load_powers(const yoke_load_element *element, const yoke_pose *poses, const double *variables,
+                      double *power_dissipated, double *power_external);
 
 #endif

@@ -888,6 +888,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   mb->i_external   = options->energy ? mb->i_dissipated + 1 : -1;
   mb->i_jump       = mb->i_integral + options->n_integrals + (options->energy ? 2 : 0);
   mb->nq           = mb->i_jump + mb->n_jumps;
+  if (status == YOKE_OK) status = mb_create_line(mb, ctx);
   return status;
 }
 

@@ -209,6 +209,8 @@ int  yoke_multibody_dissipated_at(const yoke_multibody *mb);
 int  yoke_multibody_external_at(const yoke_multibody *mb);
 /* Are there dampers, drag or loads, whose powers (equations.h) need not be 0? */
 bool yoke_multibody_has_powers(const yoke_multibody *mb);
+/* Do these depend on inputs? */
+bool yoke_multibody_powers_read_inputs(const yoke_multibody *mb);
 
 /* q [nq] and v [nv] as the user wrote them (not yet consistent; quadratures 0). */
 void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v);

@@ -31,30 +31,59 @@ static bool is_copy(const yoke_multibody *mb, int connection) {
   return connection >= 0 && mb->model->connections[connection].is_copy;
 }
 
-/* Adds energies and powers of elements, loads and chains. What ends at a ghost belongs to the wire that holds it: it stores and dissipates
- * nothing here, and its work, like that of inputs, passes through a port. */
-static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                         double *kinetic, double *potential, double *dissipated, double *external) {
+/* What ends at a ghost belongs to the wire that holds it: it stores and dissipates nothing here, and its work, like that of inputs, passes through
+ * a port. */
+bool mb_is_elsewhere(const yoke_multibody *mb, const yoke_force_element *element) {
+  return mb_is_cut(mb, &element->link) || is_copy(mb, element->connection);
+}
+
+static bool load_is_elsewhere(const yoke_multibody *mb, const yoke_load_element *load) {
+  return load->node >= mb->n_nodes || load->load->is_copy;
+}
+
+/* Adds energies of elements, loads, flexible bodies and chains. */
+static void add_stored(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                       double *kinetic, double *potential) {
   for (int i = 0; i < mb->n_forces; ++i) {
-    if (mb_is_cut(mb, &mb->forces[i].link) || is_copy(mb, mb->forces[i].connection)) continue;
-    yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, dissipated);
+    if (!mb_is_elsewhere(mb, &mb->forces[i])) yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, NULL);
   }
   for (int i = 0; i < mb->n_loads; ++i) {
-    if (mb->loads[i].node >= mb->n_nodes || mb->loads[i].load->is_copy) continue;
-    yoke_load_energy(&mb->loads[i], w->pose, w->variables, potential, dissipated, external);
+    if (!load_is_elsewhere(mb, &mb->loads[i])) yoke_load_energy(&mb->loads[i], w->pose, potential);
   }
-  if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
   if (mb->n_formulas > 0) *potential += mb_formula_potential(mb, w);
   for (int i = 0; i < mb->n_flexibles; ++i) {
     const mb_flexible *f = &mb->flexibles[i];
-    yoke_flexible_energy(f->given, mb->model->gravity, q + f->iq, v + f->iv, kinetic, potential, dissipated);
+    yoke_flexible_energy(f->given, mb->model->gravity, q + f->iq, v + f->iv, kinetic, potential);
   }
   for (int c = 0; c < mb->n_chains; ++c) {
     const mb_chain *chain = &mb->chains[c];
-    double          k, p, d, e;
-    yoke_chain_kernel_energy(chain->kernel, t, mb->model->gravity[0], q + chain->iq, v + chain->iv, &k, &p, &d, &e);
+    double          k, p;
+    yoke_chain_kernel_energy(chain->kernel, mb->model->gravity[0], q + chain->iq, v + chain->iv, &k, &p);
     *kinetic += k;
     *potential += p;
+  }
+}
+
+/* Adds their powers. */
+static void add_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                       double *dissipated, double *external) {
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (yoke_force_element_loses(&mb->forces[i]) && !mb_is_elsewhere(mb, &mb->forces[i]))
+      yoke_force_element_energy(&mb->forces[i], w->pose, t, NULL, dissipated);
+  }
+  for (int i = 0; i < mb->n_loads; ++i) {
+    if (!load_is_elsewhere(mb, &mb->loads[i]))
+      yoke_load_powers(&mb->loads[i], w->pose, w->variables, dissipated, external);
+  }
+  if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
+  for (int i = 0; i < mb->n_flexibles; ++i) {
+    const mb_flexible *f = &mb->flexibles[i];
+    yoke_flexible_power_lost(f->given, q + f->iq, v + f->iv, dissipated);
+  }
+  for (int c = 0; c < mb->n_chains; ++c) {
+    const mb_chain *chain = &mb->chains[c];
+    double          d, e;
+    yoke_chain_kernel_powers(chain->kernel, t, q + chain->iq, v + chain->iv, &d, &e);
     *dissipated += d;
     *external += e;
   }
@@ -62,10 +91,9 @@ static void add_elements(const yoke_multibody *mb, const mb_work *w, double t, c
 
 void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v, const double *u,
                const double *lambda, double *dissipated, double *external) {
-  double kinetic = 0.0, potential = 0.0;
   *dissipated = *external = 0.0;
   if (mb->needs_variables) mb_variables(mb, w, t, q, v, u);
-  add_elements(mb, w, t, q, v, &kinetic, &potential, dissipated, external);
+  add_powers(mb, w, t, q, v, dissipated, external);
   /* v.G^T lambda = lambda.(G v) = -lambda g_t when g' = 0: what prescribed motions supply. */
   for (int g = 0; lambda != NULL && mb->n_motions > 0 && g < mb->ng; ++g) {
     if (is_copy(mb, mb->joints[mb->row_joint[g]].connection)) continue;
@@ -73,22 +101,24 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
   }
 }
 
+/* Poses, and variables where somebody reads them: all that energies and powers need. */
+static void look(const yoke_multibody *mb, void *work, const double *q, const double *v, const double *u, mb_work *w) {
+  mb_work_carve_poses(mb, work, w);
+  mb_poses(mb, w, q, v, false);
+  if (mb->n_felt > 0) memset(w->felt, 0, (size_t)mb->n_felt * sizeof *w->felt); /* what feels has quadratures */
+  if (mb->needs_variables) mb_ghost_poses(mb, w, u);
+}
+
 void mb_powers_at(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                   double *dissipated, double *external) {
   const yoke_multibody *mb = self;
   mb_work               w;
-  mb_work_carve(mb, work, &w);
-  mb_poses(mb, &w, q, v, false);
-  mb_ghost_poses(mb, &w, u);
-  mb_powers(mb, &w, t, q, v, u, NULL, dissipated, external);
-}
-
-static bool is_damped(const yoke_force_element *el) {
-  if (el->rod == NULL && el->law != NULL) return true;
-  for (int i = 0; i < (el->rod != NULL ? 6 : el->n); ++i) {
-    if ((el->rod != NULL ? el->rod->damping : el->damping)[i] != 0.0) return true;
+  if (mb->line != NULL) {
+    mb_line_powers(mb, t, q, v, dissipated, external);
+    return;
   }
-  return false;
+  look(mb, work, q, v, u, &w);
+  mb_powers(mb, &w, t, q, v, u, NULL, dissipated, external);
 }
 
 static bool chain_has_powers(const yoke_chain *chain) {
@@ -101,12 +131,18 @@ static bool chain_has_powers(const yoke_chain *chain) {
 
 bool yoke_multibody_has_powers(const yoke_multibody *mb) {
   bool has = mb->n_formulas > 0;
-  for (int i = 0; i < mb->n_forces; ++i) has = has || is_damped(&mb->forces[i]);
-  for (int i = 0; i < mb->n_loads; ++i) has = has || mb->loads[i].load->kind != YOKE_LOAD_CONTACT;
+  for (int i = 0; i < mb->n_forces; ++i)
+    has = has || (yoke_force_element_loses(&mb->forces[i]) && !mb_is_elsewhere(mb, &mb->forces[i]));
+  for (int i = 0; i < mb->n_loads; ++i)
+    has = has || (mb->loads[i].load->kind != YOKE_LOAD_CONTACT && !load_is_elsewhere(mb, &mb->loads[i]));
   for (int i = 0; i < mb->n_flexibles; ++i) has = has || yoke_flexible_is_damped(mb->flexibles[i].given);
   for (int b = 0; b < mb->model->n_bodies; ++b)
     has = has || (mb->model->bodies[b].kind == YOKE_BODY_CHAIN && chain_has_powers(mb->model->bodies[b].chain));
   return has;
+}
+
+bool yoke_multibody_powers_read_inputs(const yoke_multibody *mb) {
+  return mb->needs_variables;
 }
 
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
@@ -122,19 +158,21 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
   mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
 
+/* Neither inputs nor forces of joints enter. */
 void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
   const yoke_multibody *mb = self;
   mb_work               w;
-  double dissipated = 0.0, external = 0.0; /* powers, which are not asked for; only they depend on inputs */
-  mb_work_carve(mb, work, &w);
-  mb_poses(mb, &w, q, v, false);
-  if (mb->n_felt > 0) memset(w.felt, 0, (size_t)mb->n_felt * sizeof *w.felt); /* nor do energies depend on it */
-  if (mb->needs_variables) mb_variables(mb, &w, t, q, v, NULL);
-  out->kinetic = out->potential = 0.0;
-  body_energy(mb, &w, v, &out->kinetic, &out->potential);
-  add_elements(mb, &w, t, q, v, &out->kinetic, &out->potential, &dissipated, &external);
   out->dissipated = mb->has_energy ? q[mb->i_dissipated] : 0.0;
   out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
+  out->kinetic = out->potential = 0.0;
+  if (mb->line != NULL) {
+    mb_line_energy(mb, q, v, &out->kinetic, &out->potential);
+    return;
+  }
+  look(mb, work, q, v, NULL, &w);
+  if (mb->n_formulas > 0) mb_variables(mb, &w, t, q, v, NULL);
+  body_energy(mb, &w, v, &out->kinetic, &out->potential);
+  add_stored(mb, &w, t, q, v, &out->kinetic, &out->potential);
 }
 
 void mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,

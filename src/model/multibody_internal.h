@@ -254,6 +254,7 @@ struct yoke_multibody {
   mb_left_out      *left_out;
   mb_guided        *guided; /* [n_guided] */
   yoke_force_element *forces;
+  struct mb_line     *line; /* NULL: there is more than masses and springs on a line */
   mb_driven          *driven;
   yoke_load_element  *loads;
   mb_input           *inputs;
@@ -351,6 +352,8 @@ enum { MB_DENSE_LIMIT = 600 };  /* rows up to which the minimum-norm solve is de
 
 size_t mb_work_size(const yoke_multibody *mb);
 void   mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w);
+/* Only what mb_poses, mb_variables and formulas write; all else is unset. */
+void   mb_work_carve_poses(const yoke_multibody *mb, void *block, mb_work *w);
 
 /* Frame on the line of 1-D masses, read without a node. */
 /* Shape of the body or ghost at a node; NULL: the ground. */
@@ -658,6 +661,15 @@ void mb_powers(const yoke_multibody *mb, const mb_work *w, double t, const doubl
 /* The same of equations (equations.h). */
 void mb_powers_at(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                   double *dissipated, double *external);
+
+/* Is what an element stores and loses counted elsewhere? */
+bool mb_is_elsewhere(const yoke_multibody *mb, const yoke_force_element *element);
+
+/* Springs between masses on one line, where there is nothing else: energies and powers without poses, to the bit (multibody_line.c). */
+yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx);
+void mb_line_energy(const yoke_multibody *mb, const double *q, const double *v, double *kinetic, double *potential);
+void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const double *v, double *dissipated,
+                    double *external);
 
 /* Rates of the quadratures into qdot[nq_states ...]. */
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,

@@ -62,14 +62,19 @@ static void carve_felt(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->loop_lambda    = take_doubles(c, loop > 0 ? (size_t)mb->n_rows : 0);
 }
 
+/* These first: energies and events need no more. */
+static void carve_poses(const yoke_multibody *mb, carver *c, mb_work *w) {
+  w->variables = take_doubles(c, (size_t)mb_n_variables(mb) + 1);
+  w->pose      = take(c, (size_t)mb->n_nodes + (size_t)mb->n_ghosts, sizeof *w->pose);
+}
+
 static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   const size_t nodes = (size_t)mb->n_nodes, all = nodes + (size_t)mb->n_ghosts;
   const size_t ng = (size_t)mb->ng, nd = dense_rows(mb), rows = (size_t)mb->n_rows, np = (size_t)mb_n_probes(mb);
   size_t       longest = 0;
   for (int i = 0; i < mb->n_chains; ++i)
     longest = (size_t)mb->chains[i].n > longest ? (size_t)mb->chains[i].n : longest;
-  w->variables       = take_doubles(c, (size_t)mb_n_variables(mb) + 1); /* first: mb_events needs no more */
-  w->pose            = take(c, all, sizeof *w->pose);
+  carve_poses(mb, c, w);
   w->wrench          = take_doubles(c, 6 * all);
   w->acceleration    = take_doubles(c, 6 * nodes);
   w->push            = take_doubles(c, (size_t)mb->n_push);
@@ -126,6 +131,14 @@ void mb_work_carve(const yoke_multibody *mb, void *block, mb_work *w) {
   carver c    = {block, 0};
   w->is_alone = false;
   carve(mb, &c, w);
+}
+
+void mb_work_carve_poses(const yoke_multibody *mb, void *block, mb_work *w) {
+  carver c = {block, 0};
+  if (mb->n_felt > 0 || mb->n_jumps > 0)
+    mb_work_carve(mb, block, w);
+  else
+    carve_poses(mb, &c, w);
 }
 
 /* ---- forces ---- */

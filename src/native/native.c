@@ -92,7 +92,7 @@ static double look_from(const native *n, const yoke_step_request *request) {
   const double look = request->n_observed < request->n_times
                           ? fmin(request->t_look, request->times[request->n_observed])
                           : request->t_look;
-  return is_rough || (n->counts_work && native_work_looks(n)) ? fmin(look, DBL_MAX) : look;
+  return is_rough || (n->counts_work && n->work_looks) ? fmin(look, DBL_MAX) : look;
 }
 
 /* What the step of a request may take. Methods that stop at every macro point take several times what one step of theirs needs. */
@@ -553,9 +553,12 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(native_instant_create(ctx, n));
   n->holds_jumps = native_can_hold_jumps(n);
   YOKE_TRY(native_take_halos(ctx, n, s, def));
-  n->tells_work    = def->energy;
-  n->counts_work   = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
-  native_places at = {0};
+  n->tells_work        = def->energy;
+  n->counts_work       = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
+  n->work_looks        = native_work_looks(n);
+  n->work_is_joined    = native_work_keeps(n) > 0 && !n->holds_jumps;
+  n->work_reads_inputs = def->n_inputs > 0 && (n->is_prescribed || yoke_multibody_powers_read_inputs(n->mb));
+  native_places at     = {0};
   lay_out(n, s, &at);
   n->at = yoke_arena_share(&s->arena, &at, sizeof at);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "subsystem '%s'", s->name));

@@ -88,6 +88,9 @@ typedef struct native {
   const yoke_model    *model;
   yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
+  bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
+  bool                 work_looks;        /* native_work_looks */
+  bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
   bool                 tells_work;        /* it is wanted, counted or integrated along */
   double              *q_start, *v_start; /* [nq], [nv] consistent start */
   int                  n_redundant;       /* constraint rows that follow from the others */

@@ -181,4 +181,20 @@ static void energy_handles(const yoke_subsystem *subsystem, int64_t out[YOKE_N_E
   }
 }
 
-const yoke_energy_ops native_energy = {.handles = energy_handles};
+static bool energies_reached(const yoke_subsystem *subsystem, void *scratch, const void *state,
+                             double out[YOKE_N_ENERGIES]) {
+  const native         *n  = subsystem->self;
+  const yoke_equations *e  = &n->equations;
+  const native_point    at = native_own_point(n, state);
+  yoke_energy           energy;
+  if (n->is_prescribed || e->ops->energy == NULL || !n->tells_work) return false;
+  e->ops->energy(e->self, scratch, at.t, at.q, at.v, &energy);
+  native_work_at(n, scratch, state, NULL, at.t, &energy);
+  out[YOKE_ENERGY_KINETIC]    = energy.kinetic;
+  out[YOKE_ENERGY_POTENTIAL]  = energy.potential;
+  out[YOKE_ENERGY_DISSIPATED] = energy.dissipated;
+  out[YOKE_ENERGY_EXTERNAL]   = energy.external;
+  return true;
+}
+
+const yoke_energy_ops native_energy = {.handles = energy_handles, .reached = energies_reached};

@@ -42,8 +42,7 @@ bool native_work_looks(const native *n) {
 
 /* Is the last micro step one between two ends? Where laws jump on the way there is good dense output anyway, with the rates behind the jump. */
 static bool is_joined(const native *n, const yoke_integrator_state *head) {
-  return has_rates(&n->equations) && !n->holds_jumps &&
-         yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
+  return n->work_is_joined && yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
 }
 
 int native_work_keeps(const native *n) {
@@ -53,50 +52,44 @@ int native_work_keeps(const native *n) {
 void native_begin_work(const native *n, void *scratch, const yoke_integrator_state *head) {
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
-  if (native_work_keeps(n) == 0) return;
+  if (!n->work_is_joined) return;
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
   memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
   memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
-}
-
-/* q and v at s in [0, 1] of the micro step between the points that native_begin_work kept and the state's own. */
-static void join(const native *n, void *scratch, const yoke_integrator_state *head, double s, double *q, double *v) {
-  const int     nv = n->equations.nv;
-  const double *q0 = native_doubles(scratch, n->at->work_from), *v0 = q0 + nv, *a0 = v0 + nv;
-  const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
-               *a1 = yoke_integrator_a(n->integrator, head);
-  const double h = head->t - head->t_prev, r = 1 - s;
-  /* Hermite polynomials of q1 - q0, v0, v1, a0, a1, and their derivatives by s */
-  const double c = s * s * s * (10 - 15 * s + 6 * s * s), c_v0 = h * s * r * r * r * (1 + 3 * s),
-               c_v1 = h * s * s * s * r * (3 * s - 4), c_a0 = h * h * 0.5 * s * s * r * r * r,
-               c_a1 = h * h * 0.5 * s * s * s * r * r;
-  const double d = 30 * s * s * r * r / h, d_v0 = r * r * (1 - 3 * s) * (1 + 5 * s),
-               d_v1 = s * s * (3 * s - 2) * (6 - 5 * s), d_a0 = h * 0.5 * s * r * r * (2 - 5 * s),
-               d_a1 = h * 0.5 * s * s * r * (3 - 5 * s);
-  memcpy(q + nv, q1 + nv, (size_t)(n->equations.nq - nv) * sizeof *q); /* modes of jumps are there */
-  for (int i = 0; i < nv; ++i) {
-    const double dq = q1[i] - q0[i];
-    q[i]            = q0[i] + c * dq + c_v0 * v0[i] + c_v1 * v1[i] + c_a0 * a0[i] + c_a1 * a1[i];
-    v[i]            = d * dq + d_v0 * v0[i] + d_v1 * v1[i] + d_a0 * a0[i] + d_a1 * a1[i];
-  }
-}
-
-/* Powers at t of a point in work_q, work_v, which goes to where prescribed motions put it, added `weight` times. */
-static void add_powers(const native *n, void *scratch, const yoke_signal *u, double t, double weight, double sum[2]) {
-  const yoke_equations *e = &n->equations;
-  double               *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v),
-         *now = native_doubles(scratch, n->at->work_u), dissipated, external;
-  if (e->nu > 0) yoke_signal_value(u, t, YOKE_SIDE_LEFT, 0, now);
-  if (n->is_prescribed && yoke_multibody_prescribe(n->mb, scratch, t, now, q, v) != YOKE_OK) return;
-  e->ops->powers(e->self, scratch, t, q, v, now, &dissipated, &external);
-  sum[0] += weight * dissipated;
-  sum[1] += weight * external;
 }
 
 /* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
 enum { N_POINTS = 3 };
 static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
 static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+/* Quintic Hermite polynomials at a point s, r = 1 - s, and their derivatives by s: of q1 - q0, h v0, h v1, h^2 a0, h^2 a1. */
+typedef struct hermite {
+  double q[5], v[5];
+} hermite;
+#define HERMITE(s, r)                                                                                                  \
+  {                                                                                                                    \
+    {(s) * (s) * (s) * (10 - 15 * (s) + 6 * (s) * (s)), (s) * (r) * (r) * (r) * (1 + 3 * (s)),                         \
+     (s) * (s) * (s) * (r) * (3 * (s)-4), 0.5 * (s) * (s) * (r) * (r) * (r), 0.5 * (s) * (s) * (s) * (r) * (r)},       \
+        {30 * (s) * (s) * (r) * (r), (r) * (r) * (1 - 3 * (s)) * (1 + 5 * (s)),                                        \
+         (s) * (s) * (3 * (s)-2) * (6 - 5 * (s)), 0.5 * (s) * (r) * (r) * (2 - 5 * (s)),                               \
+         0.5 * (s) * (s) * (r) * (3 - 5 * (s))},                                                                       \
+  }
+static const hermite at_point[N_POINTS] = {HERMITE(0.11270166537925831, 0.88729833462074169), HERMITE(0.5, 0.5),
+                                           HERMITE(0.88729833462074169, 0.11270166537925831)};
+#undef HERMITE
+
+/* Powers at t, q, v, which go to where prescribed motions put them, over a time dt. */
+static void add_powers(const native *n, void *scratch, const yoke_signal *u, double t, double dt, double *q, double *v,
+                       double sum[2]) {
+  const yoke_equations *e   = &n->equations;
+  double               *now = native_doubles(scratch, n->at->work_u), dissipated, external;
+  if (n->work_reads_inputs) yoke_signal_value(u, t, YOKE_SIDE_LEFT, 0, now);
+  if (n->is_prescribed && yoke_multibody_prescribe(n->mb, scratch, t, now, q, v) != YOKE_OK) return;
+  e->ops->powers(e->self, scratch, t, q, v, now, &dissipated, &external);
+  sum[0] += dt * dissipated;
+  sum[1] += dt * external;
+}
 
 /* Work from t0 to t1 inside the last micro step, on the dense output. */
 static void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0, double t1,
@@ -107,22 +100,45 @@ static void integrate(const native *n, void *scratch, const void *state, const y
     const double t = t0 + point[i] * (t1 - t0);
     yoke_integrator_interpolate(n->integrator, state, t, q, v);
     if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
-    add_powers(n, scratch, u, t, weight[i] * (t1 - t0), sum);
+    add_powers(n, scratch, u, t, weight[i] * (t1 - t0), q, v, sum);
+  }
+}
+
+/* Numbers of a point of a micro step of length h: y0 [nv] at its begin, y1 [nv] at its end, for y of q, v, a. */
+static void join(const hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
+                 const double *restrict v0, const double *restrict v1, const double *restrict a0,
+                 const double *restrict a1, double *restrict q, double *restrict v) {
+  const double hh = h * h, per_h = 1.0 / h;
+  for (int i = 0; i < nv; ++i) {
+    const double dq = q1[i] - q0[i];
+    q[i] = q0[i] + c->q[0] * dq + h * (c->q[1] * v0[i] + c->q[2] * v1[i]) + hh * (c->q[3] * a0[i] + c->q[4] * a1[i]);
+    v[i] = per_h * c->v[0] * dq + c->v[1] * v0[i] + c->v[2] * v1[i] + h * (c->v[3] * a0[i] + c->v[4] * a1[i]);
+  }
+}
+
+/* Work over the micro step between what native_begin_work kept and the state's own. */
+static void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
+                             double sum[2]) {
+  const int     nv = n->equations.nv, nq = n->equations.nq;
+  const double *q0 = native_doubles(scratch, n->at->work_from);
+  const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
+               *a1 = yoke_integrator_a(n->integrator, head);
+  double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
+  const double h = head->t - head->t_prev;
+  for (int i = nv; i < nq; ++i) q[i] = q1[i]; /* modes of jumps */
+  for (int k = 0; k < N_POINTS; ++k) {
+    join(&at_point[k], nv, h, q0, q1, q0 + nv, v1, q0 + 2 * (ptrdiff_t)nv, a1, q, v);
+    add_powers(n, scratch, u, head->t_prev + point[k] * h, weight[k] * h, q, v, sum);
   }
 }
 
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
-  double      *work = work_of(n, head), sum[2] = {0.0, 0.0};
-  const double h = head->t - head->t_prev;
-  if (!(h > 0.0)) return;
-  if (is_joined(n, head)) {
-    for (int i = 0; i < N_POINTS; ++i) {
-      join(n, scratch, head, point[i], native_doubles(scratch, n->at->work_q), native_doubles(scratch, n->at->work_v));
-      add_powers(n, scratch, u, head->t_prev + point[i] * h, weight[i] * h, sum);
-    }
-  } else {
+  double *work = work_of(n, head), sum[2] = {0.0, 0.0};
+  if (!(head->t > head->t_prev)) return;
+  if (is_joined(n, head))
+    integrate_joined(n, scratch, head, u, sum);
+  else
     integrate(n, scratch, head, u, head->t_prev, head->t, sum);
-  }
   for (int k = 0; k < 2; ++k) work[k] += sum[k];
 }
 

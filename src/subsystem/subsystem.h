@@ -181,6 +181,9 @@ enum { YOKE_ENERGY_KINETIC, YOKE_ENERGY_POTENTIAL, YOKE_ENERGY_DISSIPATED, YOKE_
  * at a ghost (the wire holds them) do not count. With `observe`. */
 typedef struct yoke_energy_ops {
   void (*handles)(const yoke_subsystem *subsystem, int64_t out[YOKE_N_ENERGIES]);
+  /* Optional, and without tasks beside it: all of them, none left out, at the time that the state has reached. false: inputs have a part in
+   * them, and they are to be observed. */
+  bool (*reached)(const yoke_subsystem *subsystem, void *scratch, const void *state, double out[YOKE_N_ENERGIES]);
 } yoke_energy_ops;
 
 /* Reset of a state by impulses along n rows at its ports (port.h), its own constraints honoured. */

@@ -805,7 +805,8 @@ static void energy_changes_by_the_power_of_loads_and_dampers(void **state) {
     double         *x = random_array(SMALL, 0, 1, &seed), *v = random_array(SMALL, 0, 1, &seed), a[SMALL];
     assert_int_equal(eq.ops->derivative(eq.self, NULL, 0.3, x, v, NULL, NULL, a, NULL), YOKE_OK);
     double loss, supply, T, U, E[2];
-    yoke_chain_kernel_energy(yoke_chain_equations_kernel(&eq), 0.3, -9.81, x, v, &T, &U, &loss, &supply);
+    yoke_chain_kernel_energy(yoke_chain_equations_kernel(&eq), -9.81, x, v, &T, &U);
+    yoke_chain_kernel_powers(yoke_chain_equations_kernel(&eq), 0.3, x, v, &loss, &supply);
     assert_true(T > 0 && loss > 0);
     for (int side = 0; side < 2; ++side) {
       const double step = side == 0 ? -1e-6 : 1e-6;

@@ -1,0 +1,101 @@
+/* Masses on one line with springs and dampers between them and the ground, and nothing else: their energies and powers straight from q and v. The
+ * account of a coupling asks for them at every macro and micro step, which have hardly more to do there than to find two poses in space. */
+#include "model/multibody_internal.h"
+
+/* x = direction (C1 - C2) - offset,  C = q + origin; the ground has no q. */
+typedef struct line_spring {
+  const yoke_force_element *element;
+  int                       iq[2], iv[2]; /* -1: ground */
+  double                    direction;
+  bool                      loses, is_plain;    /* the same and by a constant alone: d x'^2 */
+  bool                      is_linear;          /* it stores c x^2 / 2 */
+  double                    stiffness, damping; /* c, d of such ones */
+} line_spring;
+
+struct mb_line {
+  int          n;
+  line_spring *springs; /* [n] those that are counted here */
+};
+
+static bool is_on_line(const yoke_force_element *el) {
+  if (el->rod != NULL || el->n != 1 || el->room != NULL) return false;
+  return el->row[0].kind == YOKE_ROW_STRETCH || (el->row[0].kind == YOKE_ROW_POINT && el->row[0].k == 0);
+}
+
+static bool is_line(const yoke_multibody *mb) {
+  if (mb->n_flexibles > 0 || mb->n_chains > 0 || mb->n_loads > 0 || mb->n_formulas > 0) return false;
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    if (mb->nodes[i].kind != YOKE_BODY_MASS1D) return false;
+  }
+  for (int i = 0; i < mb->n_forces; ++i) {
+    if (!mb_is_elsewhere(mb, &mb->forces[i]) && !is_on_line(&mb->forces[i])) return false;
+  }
+  return true;
+}
+
+yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx) {
+  if (!is_line(mb)) return YOKE_OK;
+  struct mb_line *line = yoke_arena_take(&mb->arena, 1, sizeof *line);
+  line_spring    *list = yoke_arena_take(&mb->arena, (size_t)mb->n_forces + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d springs", mb->n_forces));
+  for (int i = 0; i < mb->n_forces; ++i) {
+    const yoke_force_element *el = &mb->forces[i];
+    if (mb_is_elsewhere(mb, el)) continue;
+    line_spring *s = &list[line->n++];
+    s->element     = el;
+    s->direction   = el->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
+    s->loses       = yoke_force_element_loses(el);
+    s->is_plain    = el->law == NULL || (el->law->damping_power == 0.0 && yoke_law_is_elastic(el->law));
+    s->is_linear =
+        el->law == NULL || (el->law->stiffness_power == 0.0 && el->law->table.n == 0 && el->law->expression == NULL);
+    s->stiffness = el->law == NULL ? el->stiffness[0] : el->law->stiffness;
+    s->damping   = el->law == NULL ? el->damping[0] : el->law->damping;
+    for (int side = 0; side < 2; ++side) {
+      const int node = el->link.node[side];
+      s->iq[side]    = node > 0 ? mb->nodes[node].iq : -1;
+      s->iv[side]    = node > 0 ? mb->nodes[node].iv : -1;
+    }
+  }
+  line->springs = list;
+  mb->line      = line;
+  return YOKE_OK;
+}
+
+static double place(const line_spring *s, int side, const double *q) {
+  return (s->iq[side] >= 0 ? q[s->iq[side]] : 0.0) + s->element->link.origin[side][0];
+}
+
+static double deflection(const line_spring *s, const double *q) {
+  return (place(s, 0, q) - place(s, 1, q)) * s->direction - s->element->offset[0];
+}
+
+static double rate(const line_spring *s, const double *v) {
+  const double v1 = s->iv[0] >= 0 ? v[s->iv[0]] : 0.0, v2 = s->iv[1] >= 0 ? v[s->iv[1]] : 0.0;
+  return s->direction * v1 - s->direction * v2;
+}
+
+void mb_line_energy(const yoke_multibody *mb, const double *q, const double *v, double *kinetic, double *potential) {
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    if (node->is_copy) continue;
+    *kinetic += 0.5 * node->mass * (v[node->iv] * v[node->iv]);
+    *potential -= node->mass * (mb->model->gravity[0] * q[node->iq]);
+  }
+  for (int i = 0; i < mb->line->n; ++i) {
+    const line_spring *s = &mb->line->springs[i];
+    const double       x = deflection(s, q);
+    *potential += s->is_linear ? 0.5 * s->stiffness * x * x : yoke_law_potential(s->element->law, x);
+  }
+}
+
+void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const double *v, double *dissipated,
+                    double *external) {
+  *dissipated = *external = 0.0;
+  for (int i = 0; i < mb->line->n; ++i) {
+    const line_spring *s = &mb->line->springs[i];
+    if (!s->loses) continue;
+    const double x_rate = rate(s, v);
+    *dissipated += !s->is_plain ? yoke_law_power_lost(s->element->law, deflection(s, q), x_rate, t, NULL)
+                                : s->damping * x_rate * x_rate;
+  }
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# The energy account takes less than 3 % of the instructions of examples with a split: `--energy monitor` against `off`, set-up included, one
+# thread. Those marked by `+` take more, where a macro step has hardly more to do than the account; they are printed and not judged
+# (docs/methods/energy.md has the numbers). Long runs are cut short; examples whose joints are under step control are measured with fixed steps, because with
+# them works are counted along the way and states may be found otherwise (docs/step-control.md).
+#   energy_cost.sh PROGRAM SOURCE_FOLDER [EXAMPLE ...]
+# Prints per cent for every example. 77: there is no valgrind.
+set -u
+program=$1 source=$2
+shift 2
+command -v valgrind > /dev/null || { echo "SKIPPED: valgrind is missing (scripts/setup all)" && exit 77; }
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+
+# example, end of time ("-": its own), further options
+list='
+bouncing-contact         0.3
+cable-in-mbs             0.02
+cable-on-mass            0.02
++chain-asym              0.1
++chain-conv              0.02
++chain-imp-overlap       2e-4
++chain-load              1e-4
+chain-m1                 -
+chain-m2                 5e-3
++chain-m3                0.02
++chain-rod               4e-5
+crane                    0.05   --step 1e-3
+beam-slider-crank        0.002  --step 1e-4
++double-pendulum-flexible -
+double-pendulum          0.5    --step 1e-3
++energy-oscillator       -
++four-bar-bushing        -
+four-bar-fixed           0.2    --step 1e-3
+four-bar-spatial         0.3    --step 1e-3
+haptic                   2
++kinematic-two-mass      -
+nonlinear-two-mass       0.1
++pendulum-cable          0.2
+quarter-car              -
+robot-arm-split          0.5
+robot-arm                0.3
++slider-crank-classic    0.2    --step 1e-3
+slider-crank-flexible    -
+slider-crank             -      --step 1e-3
++two-mass-rigid          -
++two-mass                -
+'
+
+instructions() { # energy, example, end, options
+  energy=$1 model=$source/examples/$2.yaml end=$3
+  shift 3
+  [ "$end" = - ] || set -- "$@" --t-end "$end"
+  valgrind --tool=callgrind --callgrind-out-file="$folder/out" "$program" run "$model" --energy "$energy" --threads 1 \
+    --no-predict "$@" > "$folder/text" 2>&1 || return 1
+  awk '/^(summary|totals):/ {n = $2} END {print n}' "$folder/out"
+}
+
+failed=0
+while read -r name end options; do
+  [ -n "$name" ] || continue
+  limit=3
+  case $name in +*) limit=1e9 name=${name#+} ;; esac
+  if [ $# -gt 0 ]; then
+    case " $* " in *" $name "*) ;; *) continue ;; esac
+  fi
+  # shellcheck disable=SC2086  # options are words
+  if ! with=$(instructions monitor "$name" "$end" $options < /dev/null) ||
+     ! without=$(instructions off "$name" "$end" $options < /dev/null); then
+    echo "$name: the run failed"
+    tail -5 "$folder/text"
+    failed=1
+    continue
+  fi
+  awk -v name="$name" -v with="$with" -v without="$without" -v limit="$limit" 'BEGIN {
+    share = 100 * (with / without - 1)
+    printf "%-26s %5.2f %%  of %.0f million\n", name, share, without / 1e6
+    exit !(share < limit)
+  }' || failed=1
+done << LIST
+$list
+LIST
+exit $failed
