@@ -213,6 +213,8 @@ yoke_plan_event plan_event(plan_builder *b, int i, int part, int own);
 
 /* plan_work.c: must work be integrated along? */
 bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options);
+/* Does a name or a pattern ask for it in a run that was told not to? */
+bool plan_left_out_with_work(const plan_builder *b, const char *name);
 
 /* plan_outputs.c: names of all outputs. plan_formulas.c: those that the user wrote. plan_select.c: the selected ones. */
 yoke_status plan_name_outputs(plan_builder *b);

@@ -208,6 +208,10 @@ static bool select_one(void *user, const plan_shown *shown) {
 
 /* A pattern that selects nothing. */
 static yoke_status tell_unused(const plan_builder *b, const char *pattern) {
+  if (plan_left_out_with_work(b, pattern)) {
+    yoke_note(b->ctx, "output.select: '%s' is left out: no work is counted with cosimulation.energy off", pattern);
+    return YOKE_OK;
+  }
   if (plan_is_absent(b->plan, pattern)) {
     yoke_note(b->ctx, "output.select: '%s' matches no output of this run", pattern);
     return YOKE_OK;

@@ -150,9 +150,11 @@ static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupl
   yoke_coupling_settings *s = &coupling->settings;
   plan_coupling_settings(b, coupling);
   if (coupling->is_joint && yoke_energy_acts(b->macro.energy) && s->energy == YOKE_ENERGY_OPEN)
-    yoke_note(b->ctx,
-              "coupling '%s' is a rigid joint whose force is solved for: its energy is accounted for and not corrected",
-              coupling->name);
+    yoke_note(
+        b->ctx,
+        "coupling '%s' is a rigid joint whose force is solved for: its energy is accounted for and not corrected; "
+        "formulation kinematic is",
+        coupling->name);
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops == NULL || ops->for_joints != coupling->is_joint || ops->for_signals) {
     return yoke_fail(b->ctx, YOKE_E_MODEL,

@@ -26,6 +26,10 @@ static bool asks_for_work(const char *name) {
   return asks_for_account(name) || (strncmp(name, "total", 5) == 0 && plan_names_total(name, YOKE_TOTAL_DISSIPATED));
 }
 
+bool plan_left_out_with_work(const plan_builder *b, const char *name) {
+  return !b->plan->has_work && b->model->energy == 0 && asks_for_work(name);
+}
+
 bool yoke_plan_has_account(const yoke_plan *plan) {
   return plan->has_work && !plan->lacks_energy && !plan->step.is_free && plan->n_couplings > 0;
 }

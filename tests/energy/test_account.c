@@ -120,6 +120,23 @@ static void runs_without_an_account_have_no_leak(void **state) {
   energy_release(&run);
 }
 
+/* The file of the quarter car selects total.leak: the run goes on without it. */
+static void outputs_of_an_account_that_is_off_are_left_out(void **state) {
+  (void)state;
+  energy_run run = energy_of("examples/quarter-car.yaml", "t_end=0.01 cosimulation.energy=off", "");
+  assert_non_null(strstr(run.warning, "'total.leak' is left out"));
+  assert_false(run.summary.has_leak);
+  energy_release(&run);
+  run = energy_of("examples/quarter-car.yaml",
+                  "t_end=0.01 cosimulation.energy=off outputs.share=total.leak/total.energy "
+                  "output.select=[body.x,suspension.leak,subsystem.*]",
+                  "");
+  assert_non_null(strstr(run.warning, "'total.leak' and what is made of it are left out"));
+  assert_non_null(strstr(run.warning, "'suspension.leak' is left out"));
+  assert_non_null(strstr(run.warning, "'subsystem.*' is left out"));
+  energy_release(&run);
+}
+
 /* Motions have the same bits with and without: with fixed and controlled steps, explicit, implicit and exact solvers, fused chains. */
 static void account_changes_nothing(void **state) {
   static const struct {
@@ -176,6 +193,7 @@ int main(void) {
       cmocka_unit_test(run_that_bears_divergence_tells_its_leak),
       cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
       cmocka_unit_test(runs_without_an_account_have_no_leak),
+      cmocka_unit_test(outputs_of_an_account_that_is_off_are_left_out),
       cmocka_unit_test(account_changes_nothing),
       cmocka_unit_test(work_of_dampers_is_of_sixth_order),
   };
