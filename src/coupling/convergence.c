@@ -39,9 +39,9 @@ bool graph_is_nothing(const yoke_graph *g, double norm) {
 }
 
 /* Without a Jacobian a signal takes one pass for each subsystem that hands it on at once, and only then shows what it does: changes may grow on
- * the way. */
+ * the way. So do copies, which a force that is evaluated with them follows one pass later. */
 static int most_grown(const yoke_graph *g) {
-  return g->has_signals && g->scheme->traits.needs_explicit_form ? 3 : 0;
+  return (g->has_signals || g->feeds_through) && g->scheme->traits.needs_explicit_form ? 3 : 0;
 }
 
 yoke_verdict graph_judge(const yoke_graph *g, yoke_convergence *convergence, double norm) {

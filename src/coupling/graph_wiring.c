@@ -185,7 +185,11 @@ static yoke_status find_order(yoke_graph *g, yoke_context *ctx) {
   int first   = 0;
   g->sequence = yoke_arena_take(&g->arena, (size_t)g->n_subsystems, sizeof *g->sequence);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d subsystems", g->n_subsystems));
-  for (int w = 0; w < g->n_wires; ++w) g->has_signals = g->has_signals || g->wires[w].wire.formulation->for_signals;
+  for (int w = 0; w < g->n_wires; ++w) {
+    const yoke_formulation_ops *ops = g->wires[w].wire.formulation;
+    g->has_signals                  = g->has_signals || ops->for_signals;
+    g->feeds_through = g->feeds_through || (ops->feeds_through != NULL && ops->feeds_through(g->wires[w].wire.self));
+  }
   for (int i = 0; i < g->n_subsystems; ++i) {
     g->sequence[i]         = i;
     g->subsystems[i].place = g->has_signals ? -1 : i;

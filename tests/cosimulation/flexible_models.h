@@ -38,6 +38,22 @@ static const char *const flexible_joints[] = {
 static const char *const flexible_kinds[] = {"cosserat-rod", "ancf-cable", "linear"};
 enum { N_FLEXIBLE = (int)(sizeof flexible_kinds / sizeof flexible_kinds[0]) };
 
+/* The ball hangs on the same ends by force elements: a flexible joint with all six, one with three, and a bushing that pulls at a point. The
+ * end of a rod is light: stiffer elements have smaller limits of stability (`yoke stability --limit`), not other errors. */
+static const char *const flexible_elements[] = {
+    FLEXIBLE_JOINT(FLEXIBLE_ROD, "  clamp: {kind: fixed, between: [ground.wall, rod.a]}\n",
+                   "kind: bushing, between: [rod.b, ball.eye], stiffness: [400, 400, 400, 4, 4, 4],\n"
+                   "      damping: [2, 2, 2, 0.02, 0.02, 0.02]",
+                   "rod"),
+    FLEXIBLE_JOINT(FLEXIBLE_CABLE, "  pin: {kind: spherical, between: [ground, cable.a]}\n",
+                   "kind: spherical, between: [cable.b, ball.eye], stiffness: 300, damping: 2", "cable"),
+    FLEXIBLE_JOINT(FLEXIBLE_LINEAR, "", "kind: spherical, between: [beam.tip, ball.eye], stiffness: 300, damping: 2",
+                   "beam"),
+    FLEXIBLE_JOINT(FLEXIBLE_ROD, "  clamp: {kind: fixed, between: [ground.wall, rod.a]}\n",
+                   "kind: spherical, between: [rod.b, ball.eye], stiffness: 300, damping: 2", "rod"),
+};
+enum { FLEXIBLE_POINT_OF_ROD = N_FLEXIBLE }; /* extension i has no rows of turned axes */
+
 /* Motion of the ball at t: positions and velocities. */
 enum { N_FLEXIBLE_STATES = 6 };
 static inline void flexible_states(const cosim *c, double z[N_FLEXIBLE_STATES]) {

@@ -11,6 +11,7 @@
 #include "../sample.h"
 #include "coupling/formulation.h"
 #include "coupling/scheme.h"
+#include "flexible_models.h"
 #include "two_mass.h"
 
 static const char *const decompositions[] = {"force/force", "force/displacement", "displacement/force",
@@ -179,6 +180,87 @@ static void every_combination_has_its_order_or_is_refused(void **state) {
   for (int s = 0; s < yoke_scheme_n(); ++s) judge_scheme(yoke_scheme_at(s), &t);
   assert_true(t.n_ran > 0 && t.n_refused > 0);
   assert_int_equal(t.n_wrong, 0);
+}
+
+/* ---- at the ends of rods, cables and linear bodies ---- */
+
+/* Largest error of the ball's motion at the end, against the whole: positions [m], velocities [m/s]. */
+static yoke_status flexible_error(const combination *c, int kind, int n_steps, const double *exact, double *error) {
+  char   sets[COSIM_TEXT], more[COSIM_TEXT + 200];
+  double z[N_FLEXIBLE_STATES];
+  cosim  run;
+  write_sets(c, n_steps, sets, sizeof sets);
+  snprintf(more, sizeof more,
+           "%s;t_end=0.03;solvers.default.kind=dop853;solvers.default.rtol=1e-11;solvers.default.atol=1e-13", sets);
+  if (cosim_open(&run, flexible_elements[kind], more) == YOKE_OK) cosim_run(&run, 0.0, NULL, NULL);
+  const yoke_status status = run.status;
+  if (status == YOKE_OK) flexible_states(&run, z);
+  if (status != YOKE_OK) cosim_print(run.ctx);
+  cosim_close(&run);
+  *error = 0.0;
+  for (int i = 0; i < N_FLEXIBLE_STATES && status == YOKE_OK; ++i) *error = fmax(*error, fabs(z[i] - exact[i]));
+  return status;
+}
+
+static void flexible_whole(int kind, double *exact) {
+  cosim run;
+  assert_int_equal(cosim_open_monolithic(&run, flexible_elements[kind],
+                                         "t_end=0.03;solvers.default.kind=dop853;solvers.default.rtol=1e-13;"
+                                         "solvers.default.atol=1e-15"),
+                   YOKE_OK);
+  assert_int_equal(cosim_run(&run, 0.0, NULL, NULL), YOKE_OK);
+  flexible_states(&run, exact);
+  cosim_close(&run);
+}
+
+/* NULL: as it should be; else what is wrong. */
+static const char *check_flexible(const combination *c, int kind, const double *exact, char *text, size_t size) {
+  bool      least;
+  double    error[2];
+  const int order = expected_order(c, &least), n_steps = order == 1 ? 8000 : order < 4 ? 2000 : 500;
+  for (int k = 0; k < 2; ++k) {
+    if (flexible_error(c, kind, n_steps << k, exact, &error[k]) != YOKE_OK) return "the run failed";
+  }
+  const double observed = log2(error[0] / error[1]);
+  if (fabs(observed - order) <= 0.2 || (least && observed > order)) return NULL;
+  snprintf(text, size, "order %.2f (errors %.3g %.3g), expected %d", observed, error[0], error[1], order);
+  return text;
+}
+
+/* Every scheme, decomposition, extension, feed-through, sequence and degree up to two. */
+static void every_combination_has_its_order_at_flexible_bodies(void **state) {
+  (void)state;
+  const int stride = sample_stride() > 1 ? 4 * sample_stride() : 1; /* each takes 40 ms */
+  int       n_met = 0, n_ran = 0, n_wrong = 0;
+  for (int kind = 0; kind < N_FLEXIBLE; ++kind) {
+    double      exact[2][N_FLEXIBLE_STATES]; /* of its model, and of the one for extension i */
+    combination c        = {.formulation = yoke_formulation_find("constitutive")};
+    const int   model[2] = {kind, kind == 0 ? FLEXIBLE_POINT_OF_ROD : kind};
+    for (int k = 0; k < 2; ++k) flexible_whole(model[k], exact[k]);
+    for (int s = 0; s < yoke_scheme_n(); ++s)
+      for (c.decomposition = 0; c.decomposition < 4; ++c.decomposition)
+        for (c.extension = 0; c.extension < 3; ++c.extension)
+          for (int feedthrough = 0; feedthrough < 2; ++feedthrough)
+            for (c.sequence = 0; c.sequence < 2; ++c.sequence)
+              for (c.order = 0; c.order <= 2; ++c.order) {
+                char text[200];
+                c.scheme      = yoke_scheme_at(s);
+                c.feedthrough = feedthrough == 1;
+                if (!is_valid(&c) || n_met++ % stride != 0) continue;
+                ++n_ran;
+                const char *problem =
+                    check_flexible(&c, model[c.extension == I], exact[c.extension == I], text, sizeof text);
+                if (problem == NULL) continue;
+                ++n_wrong;
+                print_message("%s, %s extension %s%s, %s %s, order %d: %s\n", flexible_kinds[kind],
+                              decompositions[c.decomposition], extensions[c.extension],
+                              c.feedthrough ? " feedthrough" : "", c.scheme->traits.name, sequences[c.sequence],
+                              c.order, problem);
+              }
+  }
+  print_message("%d combinations ran\n", n_ran);
+  assert_true(n_ran > 0);
+  assert_int_equal(n_wrong, 0);
 }
 
 /* ---- schemes against each other ---- */
@@ -354,6 +436,7 @@ static void a_jacobian_that_no_subsystem_gives_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_combination_has_its_order_or_is_refused),
+      cmocka_unit_test(every_combination_has_its_order_at_flexible_bodies),
       cmocka_unit_test(semi_implicit_implicit_and_waveform_agree_on_a_linear_model),
       cmocka_unit_test(displacement_force_is_force_displacement_seen_from_the_other_side),
       cmocka_unit_test(every_start_keeps_the_order_up_to_degree_two),
