@@ -1,7 +1,9 @@
 /* Mechanisms in parts against the same as a whole: the pendulum chain in space with 1000 rods, 1 s, and 200 four-bar linkages in a row up to
  * shortly before their first singular position, in two parts and in 16. Processor seconds of the steps, projected for 1, 2 and 16 threads from
  * the tasks as they were measured; `whole` is the time of the model as a whole (auto) at the same error, `ratio` that of two threads to it (goal for two
- * parts: 0.65). In lockstep the projection for two threads has the longer half of every list; what it takes the threads to meet is not in it. Error: root mean square of the differences of selected quantities at the end to dop853 at rtol 1e-12, relative. */
+ * parts: 0.65). In lockstep the projection for two threads has the longer half of every round; what it takes the threads to meet is not in it, so two
+ * threads in earnest are measured too (`bench_halves --threads`: that alone): steps of the whole on one thread and of the halves on two, in turn,
+ * least wall times. Error: root mean square of the differences of selected quantities at the end to dop853 at rtol 1e-12, relative. */
 #include "public.h"
 
 #include "bench.h"
@@ -113,6 +115,82 @@ static split_run run_split(const mechanism *m, const variant *one, int which, in
   return best;
 }
 
+/* Wall time. */
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Wall time of the steps [s]; values at the end into `values`. */
+static double time_steps(yoke_context *ctx, const yoke_model *model, bool in_parts, int threads, double *values) {
+  const yoke_plan_options   as_one  = {.is_whole = true, .in_parts = in_parts};
+  const yoke_system_options options = {.threads = threads};
+  yoke_plan                *plan    = NULL;
+  yoke_system              *system  = NULL;
+  yoke_system_summary       summary;
+  if (yoke_plan_create(ctx, model, &as_one, &plan) != YOKE_OK) bench_die(ctx, "plan");
+  if (yoke_system_create(ctx, plan, &options, &system) != YOKE_OK) bench_die(ctx, "system");
+  bench_last      last  = {plan->outputs.n, values};
+  const yoke_sink sink  = {.user = &last, .sample = bench_keep};
+  const double    begin = now();
+  if (yoke_system_run(system, plan->t_end, &sink, &summary, ctx) != YOKE_OK) bench_die(ctx, "run");
+  const double seconds = now() - begin;
+  yoke_system_destroy(&system);
+  yoke_plan_destroy(&plan);
+  return seconds;
+}
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* In turn, so that the machine is the same for all. */
+static void bench_threads(const mechanism *m, int which) {
+  enum { WHOLE, HALVES, TWO, KINDS, MOST = 400 };
+  static double seconds[KINDS][MOST];
+  const int     n = bench_is_quick() ? m->n_quick : m->n;
+  bench_size    size;
+  char          split[2000];
+  bench_size_set(&size, n, m->t_end, m->select);
+  bench_run reference = bench_model(m->path, size.sets, "dop853", 1e-12, 1);
+  write_split(m, n, 2, variants[0].first[which], split, sizeof split);
+  size.sets[4]                      = "solvers.default.rtol=1e-6";
+  size.sets[5]                      = split;
+  const yoke_load_options options   = {.size = sizeof options, .n_sets = 6, .sets = size.sets};
+  yoke_context           *ctx       = NULL;
+  yoke_model             *model     = NULL;
+  double                 *values    = calloc((size_t)reference.n + 1, sizeof *values), error[KINDS];
+  const double            end       = now() + (bench_is_quick() ? 1.0 : 5.0);
+  int                     n_repeats = 0;
+  if (yoke_context_create(&ctx) != YOKE_OK || values == NULL) exit(1);
+  if (yoke_model_load(ctx, m->path, &options, &model) != YOKE_OK) bench_die(ctx, m->path);
+  while (n_repeats < MOST && (n_repeats < 5 || now() < end)) {
+    for (int kind = 0; kind < KINDS; ++kind) {
+      seconds[kind][n_repeats] = time_steps(ctx, model, kind != WHOLE, kind == TWO ? 2 : 1, values);
+      error[kind]              = bench_nrmse(values, reference.values, 0, reference.n);
+    }
+    ++n_repeats;
+  }
+  printf("%s, N = %d, wall time of the steps [ms], least and median of %d\n", m->name, n, n_repeats);
+  for (int kind = 0; kind < KINDS; ++kind) {
+    static const char *const names[KINDS] = {"whole, one thread", "in lockstep, one thread",
+                                             "in lockstep, two threads"};
+    qsort(seconds[kind], (size_t)n_repeats, sizeof(double), compare);
+    printf("  %-26s error %.1e  %9.3f %9.3f  of the whole %6.3f %6.3f\n", names[kind], error[kind],
+           1e3 * seconds[kind][0], 1e3 * seconds[kind][n_repeats / 2], seconds[kind][0] / seconds[WHOLE][0],
+           seconds[kind][n_repeats / 2] / seconds[WHOLE][n_repeats / 2]);
+  }
+  bench_figure(seconds[TWO][0] / seconds[WHOLE][0], "-", error[TWO],
+               "%s, N = %d, in lockstep: two threads in earnest in units of the whole", m->name, n);
+  fflush(stdout);
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  free(values);
+  free(reference.values);
+}
+
 static void bench_mechanism(const mechanism *m, int which) {
   static const double tolerances[N_WHOLE] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
   const int           n                   = bench_is_quick() ? m->n_quick : m->n;
@@ -150,7 +228,10 @@ static void bench_mechanism(const mechanism *m, int which) {
   free(reference.values);
 }
 
-int main(void) {
-  for (int i = 0; i < (int)(sizeof mechanisms / sizeof *mechanisms); ++i) bench_mechanism(&mechanisms[i], i);
+int main(int argc, char **argv) {
+  const int  n       = (int)(sizeof mechanisms / sizeof *mechanisms);
+  const bool is_only = argc > 1 && strcmp(argv[1], "--threads") == 0;
+  for (int i = 0; i < n; ++i) bench_threads(&mechanisms[i], i);
+  for (int i = 0; i < n && !is_only; ++i) bench_mechanism(&mechanisms[i], i);
   return 0;
 }

@@ -5,7 +5,10 @@
  *   1. How many parts there are, and who runs them, never changes what comes out: callers see to it.
  *   2. One caller at a time: who comes while another is being helped works alone.
  *   3. As many threads help as pay, judged by the clock as for lists of tasks (pace.h); nobody waits for a thread that has not come (team.h).
- *   4. Nothing is allocated while parts run. */
+ *   4. Nothing is allocated while parts run.
+ *   5. Work whose parts need each other now and then comes in rounds: threads stay together from the first to the last and meet in between,
+ *      which takes some tenths of a microsecond. In every round a part is run by its own thread, or by another that came first: who is
+ *      late, or waits for a processor, joins in the round that he finds. */
 #ifndef YOKE_EXEC_LOCKSTEP_H
 #define YOKE_EXEC_LOCKSTEP_H
 
@@ -34,6 +37,15 @@ void        yoke_lockstep_destroy(yoke_lockstep **lockstep);
 void yoke_lockstep_run(yoke_lockstep *lockstep, int most, double amount, yoke_lockstep_part part, void *user);
 /* The same of shorter work with the same data: not judged, as many parts as the last time at most. */
 void yoke_lockstep_follow(yoke_lockstep *lockstep, int most, yoke_lockstep_part part, void *user);
+
+/* Rounds of n_parts >= 2 parts, which never change with the threads. In each all parts run side by side, then `meet` once, by whoever was last: it sees
+ * what they wrote, and all of them see what it wrote in the next round. False: there is none. */
+enum { YOKE_LOCKSTEP_MOST_PARTS = 4 };
+typedef void (*yoke_lockstep_round)(void *user, int part);
+typedef bool (*yoke_lockstep_meet)(void *user);
+/* amount of all rounds as above; 0: not judged, as many threads as the last time at most. */
+void yoke_lockstep_rounds(yoke_lockstep *lockstep, int n_parts, double amount, yoke_lockstep_round part,
+                          yoke_lockstep_meet meet, void *user);
 
 /* Items [begin, end) of part i of n, whole grains. */
 typedef struct yoke_range {

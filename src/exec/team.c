@@ -25,6 +25,7 @@ typedef struct team_list {
   uint32_t             number; /* of the list, counted from 1 */
   int                  n_owners;
   double               spin_time; /* of who waits for it, or for the next one [s] */
+  double               before;    /* what the list before took [s] */
 } team_list;
 
 /* Batches of one owner that nobody took: (number of the list) << 32 | first << 16 | end, counted from the owner's first one. Who comes late,
@@ -50,10 +51,12 @@ struct yoke_team {
   pthread_cond_t  is_done;
   team_list       list;      /* under the lock */
   bool            is_ending; /* under the lock */
+  double          last;      /* what the last list took [s]; the caller's */
 
   char             apart[128];
   _Atomic uint32_t number; /* of the present list, for those who look again and again */
   _Atomic uint32_t n_open; /* batches of the list that are not finished */
+  _Atomic bool     caller_sleeps;
 };
 
 /* The next batch of an owner for himself, the last one for others; -1: there is none. */
@@ -74,14 +77,15 @@ static void run_batch(const team_list *list, int batch, int worker) {
 }
 
 static void finish_batch(yoke_team *team, int worker) {
-  if (atomic_fetch_sub_explicit(&team->n_open, 1, memory_order_acq_rel) != 1 || worker == 0) return;
+  if (atomic_fetch_sub(&team->n_open, 1) != 1 || worker == 0 || !atomic_load(&team->caller_sleeps)) return;
   pthread_mutex_lock(&team->lock);
   pthread_cond_signal(&team->is_done);
   pthread_mutex_unlock(&team->lock);
 }
 
-/* One's own batches, then those of others, until none is left. */
-static void work_off(yoke_team *team, const team_list *list, int worker) {
+/* One's own batches, then those of others, until none is left; how many there were. */
+static int work_off(yoke_team *team, const team_list *list, int worker) {
+  int n = 0;
   for (int k = 0; k < list->n_owners; ++k) {
     const int owner = (worker + k) % list->n_owners;
     for (;;) {
@@ -89,8 +93,10 @@ static void work_off(yoke_team *team, const team_list *list, int worker) {
       if (batch < 0) break;
       run_batch(list, list->schedule->first[owner] + batch, worker);
       finish_batch(team, worker);
+      ++n;
     }
   }
+  return n;
 }
 
 static bool is_finished(yoke_team *team, uint32_t unused) {
@@ -109,10 +115,12 @@ static void spin(yoke_team *team, const team_list *list, bool (*is_over)(yoke_te
   }
 }
 
+/* Who came too late finds nothing, and the caller is still at it: to be in time for the next list he stays as long as one takes. */
 static void work_off_timed(yoke_team *team, team_list *list, int worker) {
   const double begin = yoke_clock_now();
-  work_off(team, list, worker);
-  list->spin_time = fmax(spin_least, fmin(spin_most, spin_share * (yoke_clock_now() - begin)));
+  const int    n     = work_off(team, list, worker);
+  const double took  = n > 0 ? spin_share * (yoke_clock_now() - begin) : list->before;
+  list->spin_time    = fmax(spin_least, fmin(spin_most, took));
 }
 
 /* The next list this member joins; false: the team ends. Before the first one, while a model is set up, nobody spins. */
@@ -136,7 +144,7 @@ static void *member_main(void *user) {
   return NULL;
 }
 
-/* Offers the list to the members that own a share of it. */
+/* Offers the list to the members that own a share of it. Those who look again and again see it by its number, when the lock is free. */
 static void offer(yoke_team *team, team_list *list) {
   const yoke_schedule *s = list->schedule;
   pthread_mutex_lock(&team->lock);
@@ -147,24 +155,29 @@ static void offer(yoke_team *team, team_list *list) {
     const uint64_t n = (uint64_t)(s->first[w + 1] - s->first[w]);
     atomic_store_explicit(&team->shares[w].open, (uint64_t)list->number << 32 | n, memory_order_release);
   }
+  pthread_mutex_unlock(&team->lock);
   atomic_store_explicit(&team->number, list->number, memory_order_release);
   for (int w = 1; w < s->n_owners; ++w) pthread_cond_signal(&team->members[w - 1].has_work);
-  pthread_mutex_unlock(&team->lock);
 }
 
 static void wait_for_others(yoke_team *team, const team_list *list) {
   spin(team, list, is_finished);
   if (is_finished(team, 0)) return;
   pthread_mutex_lock(&team->lock);
-  while (!is_finished(team, 0)) pthread_cond_wait(&team->is_done, &team->lock);
+  atomic_store(&team->caller_sleeps, true);
+  while (atomic_load(&team->n_open) > 0) pthread_cond_wait(&team->is_done, &team->lock);
+  atomic_store(&team->caller_sleeps, false);
   pthread_mutex_unlock(&team->lock);
 }
 
 void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task task, void *user) {
-  team_list list = {.schedule = schedule, .task = task, .user = user, .n_owners = schedule->n_owners};
+  team_list list     = {.schedule = schedule, .task = task, .user = user, .n_owners = schedule->n_owners};
+  list.before        = team->last;
+  const double begin = yoke_clock_now();
   offer(team, &list);
   work_off_timed(team, &list, 0);
   wait_for_others(team, &list);
+  team->last = yoke_clock_now() - begin;
 }
 
 /* ---- life ---- */

@@ -449,6 +449,137 @@ static yoke_status run_fused(const rk_view *x, int first, int last, double h, do
   return YOKE_OK;
 }
 
+/* ---- stages in parts ---- */
+
+/* Stages first .. last one after the other, each part by itself where it can (equations.h), and at the end the new point and its errors. Sums of
+ * squares are formed part by part: they do not depend on who did which. */
+typedef struct rk_rounds {
+  const rk_view        *x;
+  const yoke_parts_ops *ops;
+  yoke_parted          *parted;
+  double                h, t_new;
+  int                   i, last;                 /* the stage that is entered, from `first` on */
+  bool                  is_first;                /* there is none to be left */
+  bool                  is_inside;               /* the stage is entered once more */
+  const rk_row         *new_point, *errors[2];   /* behind the last stage; NULL: none */
+  double                sum[YOKE_N_PARTS][2][2]; /* of each part: of v and of q, of each row */
+  yoke_status           status;
+} rk_rounds;
+
+/* Part of a stage or of the new point. Quadratures go with part 0. */
+static void combine_in_part(const rk_rounds *r, const rk_row *row, int part, double *q_out, double *v_out) {
+  const yoke_equations *e = r->x->integrator->equations;
+  for (int is_q = 0; is_q <= 1; ++is_q) {
+    const yoke_range *spans;
+    const int         n   = r->ops->spans(r->parted, part, is_q, &spans);
+    double           *out = is_q ? q_out : v_out;
+    for (int k = 0; k < n; ++k) {
+      const int begin = spans[k].begin;
+      combine_range(r->x, row, r->h, true, is_q, begin, spans[k].end - begin, out + begin);
+    }
+  }
+  const int at = explicit_n_q(e);
+  if (part == 0) combine_range(r->x, row, r->h, true, true, at, e->nq - at, q_out + at);
+}
+
+static void sum_errors_in_part(rk_rounds *r, int part) {
+  const rk_view *x = r->x;
+  double         error[BLOCK];
+  for (int is_q = 0; is_q <= 1; ++is_q) {
+    const yoke_range *spans;
+    const int         n  = r->ops->spans(r->parted, part, is_q, &spans);
+    const double     *y0 = is_q ? x->q : x->v, *y1 = is_q ? x->q_new : x->v_new;
+    for (int k = 0; k < n; ++k) {
+      for (int at = spans[k].begin; at < spans[k].end; at += BLOCK) {
+        const int m = block_length(spans[k].end, at);
+        for (int row = 0; row < 2 && r->errors[row] != NULL; ++row) {
+          combine_range(x, r->errors[row], r->h, false, is_q, at, m, error);
+          r->sum[part][is_q][row] += explicit_error_sum(m, error, y0 + at, y1 + at, x->self->atol, x->self->rtol);
+        }
+      }
+    }
+  }
+}
+
+/* Where stage i is evaluated: the one at the new point in its place. */
+static bool is_at_end(const rk_rounds *r, int i) {
+  return i == r->x->self->tableau->s;
+}
+
+static void run_round(void *user, int part) {
+  rk_rounds     *r = user;
+  const rk_view *x = r->x;
+  if (!r->is_inside && !r->is_first) r->ops->leave(r->parted, part);
+  if (r->i > r->last) {
+    if (r->new_point != NULL) combine_in_part(r, r->new_point, part, x->q_new, x->v_new);
+    sum_errors_in_part(r, part);
+    return;
+  }
+  const bool at_end = is_at_end(r, r->i);
+  if (!r->is_inside) {
+    combine_in_part(r, &x->self->stage[r->i], part, at_end ? x->q_new : x->q_stage, at_end ? x->v_new : x->v_stage);
+  }
+  r->ops->enter(r->parted, part);
+}
+
+static void begin_stage(rk_rounds *r) {
+  const rk_view        *x      = r->x;
+  const yoke_equations *e      = x->integrator->equations;
+  const double          t      = stage_time(x, r->i, r->h, r->t_new);
+  const bool            at_end = is_at_end(r, r->i);
+  if (e->nu > 0) yoke_signal_value(x->u, t, YOKE_SIDE_LEFT, 0, x->u_now);
+  ++x->state->counters.evaluations;
+  r->ops->begin(r->parted, t, at_end ? x->q_new : x->q_stage, at_end ? x->v_new : x->v_stage, x->u_now, x->kq[r->i],
+                x->kv[r->i], at_end ? x->lambda : NULL);
+}
+
+static bool meet_round(void *user) {
+  rk_rounds *r = user;
+  if (r->i > r->last) {
+    r->status = r->ops->end(r->parted);
+    return false;
+  }
+  bool is_met;
+  r->status = r->ops->meet(r->parted, &is_met);
+  if (r->status != YOKE_OK) return false;
+  r->is_inside = !is_met;
+  if (!is_met) return true;
+  r->is_first = false;
+  if (++r->i <= r->last) begin_stage(r);
+  return true;
+}
+
+/* False: these equations have no parts. */
+static bool open_rounds(const rk_view *x, double h, double t_new, rk_rounds *r) {
+  const yoke_equations *e = x->integrator->equations;
+  if (e->ops->parts == NULL || x->self->nystroem) return false;
+  *r = (rk_rounds){
+      .x = x, .ops = e->ops->parts, .parted = e->ops->parts->open(e->self, x->work), .h = h, .t_new = t_new};
+  return r->parted != NULL;
+}
+
+static yoke_status run_rounds(rk_rounds *r, int first, int last) {
+  const yoke_equations *e = r->x->integrator->equations;
+  r->i                    = first;
+  r->last                 = last;
+  r->is_first             = true;
+  begin_stage(r);
+  const double amount = (double)e->nv * (last - first + 1);
+  yoke_lockstep_rounds(e->helpers, YOKE_N_PARTS, amount, run_round, meet_round, r);
+  return r->status;
+}
+
+/* Of all parts. */
+static double sum_of_parts(const rk_rounds *r, int row) {
+  double sum = 0;
+  for (int is_q = 1; is_q >= 0; --is_q) {
+    for (int part = 0; part < YOKE_N_PARTS; ++part) sum += r->sum[part][is_q][row];
+  }
+  return sum;
+}
+
+/* ---- steps ---- */
+
 static double mean_error(const rk_view *x, double sum) {
   const yoke_equations *e = x->integrator->equations;
   const int             n = explicit_n_q(e) + e->nv;
@@ -497,10 +628,34 @@ static yoke_status evaluate_new(const rk_view *x, double t_new) {
                            x->v_new, x->self->nystroem ? NULL : x->kq[s], x->kv[s], x->lambda);
 }
 
+/* Hairer, Norsett, Wanner I, II.10: the estimates of order 5 and 3 together behave like one of order 7. */
+static double joint_error(const rk_view *x, double e5, double e3) {
+  const double denominator = e5 + 0.01 * e3;
+  if (!isfinite(e3)) return e3;
+  return denominator > 0 ? mean_error(x, e5) * sqrt(e5 / denominator) : 0;
+}
+
+/* The same as `attempt` of equations in parts. */
+static yoke_status attempt_in_parts(rk_rounds *r, double *err) {
+  const rk_view    *x    = r->x;
+  const rk_self    *self = x->self;
+  const rk_tableau *tab  = self->tableau;
+  r->errors[0]           = &self->error;
+  if (tab->has_second) {
+    r->new_point = &self->stage[tab->s];
+    r->errors[1] = &self->error3;
+  }
+  YOKE_TRY(run_rounds(r, 1, tab->has_second ? tab->s - 1 : tab->s));
+  *err = tab->has_second ? joint_error(x, sum_of_parts(r, 0), sum_of_parts(r, 1)) : mean_error(x, sum_of_parts(r, 0));
+  return isfinite(*err) ? YOKE_OK : YOKE_NON_FINITE;
+}
+
 /* Try a step of length h: new point (not projected), its derivative unless has_second, error. */
 static yoke_status attempt(const rk_view *x, double h, double t_new, double *err) {
   const rk_self    *self = x->self;
   const rk_tableau *tab  = self->tableau;
+  rk_rounds         rounds;
+  if (open_rounds(x, h, t_new, &rounds)) return attempt_in_parts(&rounds, err);
   if (self->nystroem && !tab->has_second) {
     double sum = 0;
     YOKE_TRY(run_fused(x, 1, tab->s, h, t_new, &sum));
@@ -517,11 +672,8 @@ static yoke_status attempt(const rk_view *x, double h, double t_new, double *err
     YOKE_TRY(evaluate_new(x, t_new));
     *err = mean_error(x, error_sum(x, &self->error, h));
   } else {
-    /* Hairer, Norsett, Wanner I, II.10: the estimates of order 5 and 3 together behave like one of order 7. */
     const double e5 = error_sum(x, &self->error, h), e3 = error_sum(x, &self->error3, h);
-    const double denominator = e5 + 0.01 * e3;
-    *err                     = denominator > 0 ? mean_error(x, e5) * sqrt(e5 / denominator) : 0;
-    if (!isfinite(e3)) *err = e3;
+    *err = joint_error(x, e5, e3);
   }
   return isfinite(*err) ? YOKE_OK : YOKE_NON_FINITE;
 }
@@ -535,6 +687,8 @@ static yoke_status run_dense(const rk_view *x, double h, double t_new) {
   rk_view y = *x; /* q_stage, v_stage of stage s - 1 are still wanted for the estimate of stiffness */
   y.q_stage = x->temp;
   y.v_stage = x->temp + x->integrator->equations->nq;
+  rk_rounds rounds;
+  if (open_rounds(&y, h, t_new, &rounds)) return run_rounds(&rounds, first, last);
   for (int i = first; i <= last; ++i) YOKE_TRY(run_plain(&y, i, h, t_new));
   return YOKE_OK;
 }

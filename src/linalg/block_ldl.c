@@ -129,6 +129,11 @@ static size_t find_block(const yoke_block_ldl *f, int r, int c) {
   return f->below_at[low];
 }
 
+/* Behind `at`, so far that caches never move both at once: two threads write here and there all the time. */
+static size_t apart(size_t at) {
+  return (at + 15) / 16 * 16 + 32;
+}
+
 /* What is behind the blocks, and what parts have beside that. */
 static void lay_out_scratch(yoke_block_ldl *f, size_t tallest) {
   for (int i = 0; i < 4; ++i) f->first_block[i] = f->first[i] < f->n ? f->diagonal[f->first[i]] : f->n_blocks;
@@ -137,11 +142,11 @@ static void lay_out_scratch(yoke_block_ldl *f, size_t tallest) {
   f->n_values   = f->original + (size_t)f->n_rows;
   if (f->first[2] == 0) return; /* no parts */
   const size_t between = f->first_block[3] - f->first_block[2];
-  f->scratch[1]        = f->n_values;
-  f->copy[0]           = f->scratch[1] + tallest;
-  f->copy[1]           = f->copy[0] + between;
-  f->sums[0]           = f->copy[1] + between;
-  f->sums[1]           = f->sums[0] + (size_t)f->n_rows;
+  f->copy[0]           = f->n_values;
+  f->sums[0]           = f->copy[0] + between;
+  f->scratch[1]        = apart(f->sums[0] + (size_t)f->n_rows);
+  f->copy[1]           = f->scratch[1] + tallest;
+  f->sums[1]           = f->copy[1] + between;
   f->n_values          = f->sums[1] + (size_t)f->n_rows;
 }
 
@@ -202,19 +207,49 @@ static yoke_status sort_parts(yoke_block_ldl *f, yoke_arena *scratch, const int 
   return YOKE_OK;
 }
 
+/* Nodes of least degree first. */
+static yoke_status find_order(int n, const int *start, const int *list, int *found) {
+  double control[AMD_CONTROL], info[AMD_INFO];
+  if (n == 0) return YOKE_OK;
+  amd_defaults(control);
+  const int result = amd_order(n, start, list, found, control, info);
+  return result == AMD_OK || result == AMD_OK_BUT_JUMBLED ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+/* The same where what is between comes last: it is tied to nodes that all know each other, so that its degree is large; else the order of
+ * the others would count on its going early. Into f->order. */
+static yoke_status find_order_of_parts(yoke_block_ldl *f, yoke_arena *scratch, const int *part, const int *a,
+                                       const int *b) {
+  enum { WEIGHTS = 24 };
+  const int n         = f->n;
+  int       n_between = 0, e = f->n_edges, *start = NULL, *list = NULL;
+  for (int i = 0; i < n; ++i) n_between += part[i] == YOKE_BLOCK_BETWEEN;
+  const size_t room  = (size_t)e + (size_t)(WEIGHTS * (WEIGHTS + n_between));
+  int         *from  = yoke_arena_take(scratch, room, sizeof *from);
+  int         *to    = yoke_arena_take(scratch, room, sizeof *to);
+  int         *found = yoke_arena_take(scratch, (size_t)n + WEIGHTS, sizeof *found);
+  if (scratch->has_failed) return YOKE_E_MEMORY;
+  for (int i = 0; i < e; ++i) from[i] = a[i], to[i] = b[i];
+  for (int i = 0; i < n + WEIGHTS; ++i) {
+    if (i < n && part[i] != YOKE_BLOCK_BETWEEN) continue;
+    for (int k = i < n ? n : i + 1; k < n + WEIGHTS; ++k, ++e) from[e] = i, to[e] = k;
+  }
+  YOKE_TRY(adjacency(scratch, n + WEIGHTS, e, from, to, &start, &list));
+  YOKE_TRY(find_order(n + WEIGHTS, start, list, found));
+  e = 0;
+  for (int i = 0; i < n + WEIGHTS; ++i) {
+    if (found[i] < n) f->order[e++] = found[i];
+  }
+  return sort_parts(f, scratch, part);
+}
+
 static yoke_status order(yoke_block_ldl *f, yoke_arena *scratch, const int *part, const int *a, const int *b,
                          int **below) {
   const int n     = f->n;
   int      *start = NULL, *list = NULL;
-  YOKE_TRY(adjacency(scratch, n, f->n_edges, a, b, &start, &list));
-  if (n > 0) {
-    double control[AMD_CONTROL], info[AMD_INFO];
-    amd_defaults(control);
-    const int result = amd_order(n, start, list, f->order, control, info);
-    if (result != AMD_OK && result != AMD_OK_BUT_JUMBLED) return YOKE_E_MEMORY;
-  }
   f->first[3] = n;
-  if (part != NULL) YOKE_TRY(sort_parts(f, scratch, part));
+  YOKE_TRY(adjacency(scratch, n, f->n_edges, a, b, &start, &list));
+  YOKE_TRY(part == NULL ? find_order(n, start, list, f->order) : find_order_of_parts(f, scratch, part, a, b));
   for (int k = 0; k < n; ++k) f->place[f->order[k]] = k;
   size_t capacity = 0;
   if (!yoke_grow(below, &capacity, 4 * (size_t)n + (size_t)start[n] + 16, sizeof **below)) return YOKE_E_MEMORY;

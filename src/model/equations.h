@@ -79,6 +79,26 @@ typedef struct yoke_stage {
   double               atol, rtol;
 } yoke_stage;
 
+/* Evaluations in two parts, which threads find side by side in rounds (lockstep.h). One evaluation is
+ *   begin   by one thread: where, and where to (qdot, lambda may be NULL)
+ *   enter   of each part, then `meet` by one thread: again until *is_met
+ *   leave   of each part: writes its entries of qdot and a, and lambda
+ *   end     by one thread: was all finite?
+ * A part reads no entries of q and v but its own, and those of quadratures are written by `meet`. So of stages that follow each other a part leaves
+ * one, forms its entries of the next and enters that in one round: `begin` of the next comes behind `meet` and before `leave`, `meet` of the next is its `end` too. */
+typedef struct yoke_parted yoke_parted;
+enum { YOKE_N_PARTS = 2 };
+typedef struct yoke_parts_ops {
+  yoke_parted *(*open)(const void *self, void *work); /* in `work`; NULL: these equations cannot */
+  int (*spans)(const yoke_parted *x, int part, bool of_q, const yoke_range **spans); /* entries of a part */
+  void (*begin)(yoke_parted *x, double t, const double *q, const double *v, const double *u, double *qdot, double *a,
+                double *lambda);
+  void (*enter)(yoke_parted *x, int part);
+  yoke_status (*meet)(yoke_parted *x, bool *is_met);
+  void (*leave)(yoke_parted *x, int part);
+  yoke_status (*end)(const yoke_parted *x);
+} yoke_parts_ops;
+
 typedef struct yoke_equations_ops {
   const char *kind; /* "multibody", "chain", or a test's own */
   void (*destroy)(void *self);
@@ -87,6 +107,8 @@ typedef struct yoke_equations_ops {
    * Near singular positions lambda is the minimum-norm solution. */
   yoke_status (*derivative)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                             double *qdot, double *a, double *lambda);
+
+  const yoke_parts_ops *parts; /* optional: `derivative` in parts, for stages that follow each other; the same bits */
 
   /* Optional: a, which `derivative` gave at (t, q, v) under other inputs, becomes what it gives under u, to the bit. For equations whose
    * inputs move few bodies each. */
@@ -193,7 +215,7 @@ struct yoke_equations {
   bool                      feels; /* f depends on v' or lambda too; the right-hand side of GGL does not know v' then */
   bool                 drifts; /* q' leaves the constraints (second multipliers), and projections of q and v mend it */
   const yoke_switches *switches;    /* of the loads; borrowed from the owner or self. NULL: none */
-  yoke_lockstep       *helpers;     /* threads that help inside (`sweep`); borrowed. NULL: none */
+  yoke_lockstep       *helpers;     /* threads that help inside (`sweep`, `parts`); borrowed. NULL: none */
   double               load_cost;   /* fused: of all loads, over that of all else in an evaluation */
   size_t               work_size;   /* bytes */
   size_t               motion_size; /* bytes of ops->motion_factor */

@@ -646,7 +646,7 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
   .dae_jacobian = mb_dae_jacobian, .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor,     \
   .motion_solve = mb_motion_solve, .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, \
   .branch = mb_branch, .blame = mb_blame, .energy = mb_energy, .powers = mb_powers_at, .linear = mb_linear,            \
-  .motions = mb_motions, .is_kicked = mb_is_kicked, .kick = mb_kick, .events = mb_events
+  .motions = mb_motions, .is_kicked = mb_is_kicked, .kick = mb_kick, .events = mb_events, .parts = &mb_parts_ops
 
 static const yoke_equations_ops multibody_ops = {MULTIBODY_CALLS};
 

@@ -207,19 +207,24 @@ typedef struct mb_gradient {
 typedef struct mb_tree mb_tree;
 
 /* Half of a mechanism (multibody_parts.c). */
+enum { MB_SPAN_Q, MB_SPAN_V, MB_SPAN_ROW, MB_SPANS };
 typedef struct mb_part {
-  int  n_nodes, n_early; /* the first n_early are ends of cut joints that are looked at before the parts are */
-  int *node;
-  int  n_joints;
-  int *joint;
-  int  n_couplings; /* in the plane: blocks of S in columns of its joints */
-  int *coupling;
+  int         n_nodes;
+  int        *node;
+  int         n_spans[MB_SPANS]; /* entries of its nodes in q and in v, and rows of its joints, in their order */
+  yoke_range *spans[MB_SPANS];
+  int         n_joints;
+  int        *joint;
+  int         n_couplings; /* in the plane: blocks of S in columns of its joints */
+  int        *coupling;
 } mb_part;
 
 typedef struct mb_parts {
   mb_part        part[2];
   mb_part        cut;        /* the joints between them, and blocks of S between these */
+  int           *cut_side;   /* [cut.n_joints] which side of a cut joint is on part 0 */
   bool           has_forces; /* others than weight: they want all poses */
+  bool           is_direct;  /* parts go in as soon as they have poses of their own */
   yoke_lockstep *helpers;    /* NULL: one after the other */
 } mb_parts;
 
@@ -320,6 +325,7 @@ typedef struct mb_work {
   double           *S;                         /* block_ldl values */
   double           *tree;                      /* [mb_tree_scratch] */
   double           *plane;                     /* [ng, 4] rows of mechanisms in the plane */
+  yoke_parted      *parted;                    /* [1] of mechanisms in parts */
   double           *dense;                     /* [n_dense^2], minimum-norm solve */
   double           *dense_work, *scale, *rhs;
   int              *pivot;
@@ -457,9 +463,16 @@ void        mb_jump_variables(const yoke_multibody *mb, const mb_work *w, const 
 /* Is some jump between its sides? Shares of all that are, into w->share: to be called before anything else at a place. */
 bool        mb_rests(const yoke_multibody *mb, const double *q);
 yoke_status mb_rest(const yoke_multibody *mb, void *work, double t, const double *q, const double *v, const double *u);
+/* Projections: |g| / size that is left, or below which nothing is done; up to which factors serve at the projected place too. */
+static const double mb_position_tol = 1e-13, mb_position_skip = 1e-14, mb_near_enough = 1e-8;
+enum { MB_POSITION_ITERATIONS = 25 };
+
 /* mb_derivative with the shares that are in w->share. */
 yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                const double *u, double *qdot, double *a, double *lambda);
+/* The same of a mechanism as one piece, with or without parts. */
+yoke_status mb_derivative_whole(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                                const double *u, double *qdot, double *a, double *lambda);
 /* Variable `number` is the deflection of a force element, or its rate. */
 void        mb_add_deflection(yoke_multibody *mb, int number, int connection, bool is_rate);
 
@@ -566,6 +579,10 @@ void mb_plane_solve(const yoke_multibody *mb, const mb_work *w, double *lambda);
 /* The same of a part: rows; blocks of S and their factors; the way in of a solve, what is between, and the way out. MB_CUT: the cut joints, whose rows
  * and blocks come before those of the parts; mb_plane_between_* behind them. */
 void mb_plane_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, const mb_part *part);
+/* Of cut joints that are pins: what is the same everywhere, and what the part on one side knows of them, enough for its blocks. */
+bool mb_plane_is_pin(const mb_joint *joint);
+void mb_plane_begin_cut(const yoke_multibody *mb, const mb_work *w);
+void mb_plane_cut_rows_of(const yoke_multibody *mb, const mb_work *w, int part);
 void mb_plane_blocks_part(const yoke_multibody *mb, const mb_work *w, int part);
 bool mb_plane_factor_part(const yoke_multibody *mb, const mb_work *w, int part);
 void mb_plane_in_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part);
@@ -576,21 +593,21 @@ void mb_plane_out_part(const yoke_multibody *mb, const mb_work *w, double *lambd
 /* Parts (multibody_parts.c): two of them along the split of the model, where the mechanism can be evaluated so (mb->parts), before its S has an order:
  * `part` [n_joints] says of which its joints are. *why: what is in the way, NULL: nothing.
  *   complete   lists of S
- *   derivative as mb_derivative_held. False: not this way
- *   look, factor, solve   for projections, as those of trees and in the plane; poses come first */
+ *   derivative as that of all models, for this one with parts
+ *   project    q, v or both (NULL: not this one) as mb_project. False: rows depend on each other, q and v are as near as it came */
 yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int *part);
 yoke_status mb_parts_complete(yoke_multibody *mb, yoke_context *ctx, const int *part);
-bool        mb_parts_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                             const double *u, double *qdot, double *a, double *lambda, bool reads_lambda, yoke_status *status);
-bool        mb_parts_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
-void        mb_parts_look_again(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v);
-double      mb_parts_residual(const yoke_multibody *mb, const mb_work *w, const double *residual);
-bool        mb_parts_factor(const yoke_multibody *mb, const mb_work *w);
-void        mb_parts_solve(const yoke_multibody *mb, const mb_work *w, double *lambda, double *dv);
+size_t      mb_parts_scratch(const yoke_multibody *mb); /* bytes */
+yoke_status mb_parts_derivative(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                const double *u, double *qdot, double *a, double *lambda);
+bool mb_parts_project(const yoke_multibody *mb, const mb_work *w, double t, double *q_moved, const double *q, double *v,
+                      yoke_status *status);
+extern const yoke_parts_ops mb_parts_ops;
 
 /* What nodes do by themselves. */
 void        mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i);
 void        mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i);
+void        mb_node_move(const mb_node *node, double *q, const double *dv); /* q of the node moves by dv */
 void        mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i);
 void        mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a);
 /* Forces of elements, loads and inputs, on top of weights. */

@@ -220,6 +220,22 @@ void yoke_multibody_pose(const yoke_multibody *mb, const double *q, int body, do
   memcpy(R, pose.R, sizeof pose.R);
 }
 
+void mb_node_move(const mb_node *node, double *q, const double *dv) {
+  double       *x = q + node->iq;
+  const double *d = dv + node->iv;
+  if (node->kind == YOKE_BODY_CHAIN) return;
+  if (node->kind != YOKE_BODY_RIGID) {
+    for (int i = 0; i < node->nv; ++i) x[i] += d[i];
+    return;
+  }
+  double dp[4];
+  vec3_add(x, 1.0, d);
+  quaternion_normalise(x + 3);
+  quaternion_rate(dp, x + 3, d + 3);
+  for (int i = 0; i < 4; ++i) x[3 + i] += dp[i];
+  quaternion_normalise(x + 3);
+}
+
 void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv) {
   for (int c = 0; c < mb->n_chains; ++c) {
     for (int i = 0; i < mb->chains[c].n; ++i) q[mb->chains[c].iq + i] += dv[mb->chains[c].iv + i];
@@ -227,22 +243,7 @@ void yoke_multibody_move(const yoke_multibody *mb, double *q, const double *dv) 
   if (mb->is_chain_alone) {
     for (int i = 0; i < mb->nv; ++i) q[i] += dv[i];
   }
-  for (int n = 1; n < mb->n_nodes; ++n) {
-    const mb_node *node = &mb->nodes[n];
-    double        *x    = q + node->iq;
-    const double  *d    = dv + node->iv;
-    if (node->kind == YOKE_BODY_CHAIN) continue;
-    if (node->kind == YOKE_BODY_RIGID) {
-      double dp[4];
-      vec3_add(x, 1.0, d);
-      quaternion_normalise(x + 3);
-      quaternion_rate(dp, x + 3, d + 3);
-      for (int i = 0; i < 4; ++i) x[3 + i] += dp[i];
-      quaternion_normalise(x + 3);
-    } else {
-      for (int i = 0; i < node->nv; ++i) x[i] += d[i];
-    }
-  }
+  for (int n = 1; n < mb->n_nodes; ++n) mb_node_move(&mb->nodes[n], q, dv);
 }
 
 void yoke_multibody_initial_guess(const yoke_multibody *mb, double *q, double *v) {

@@ -15,12 +15,9 @@
 static const double pivot_limit = 1e-10; /* relative to the original diagonal of S */
 static const double tree_limit  = 1e-14; /* the same without loops: pivots of long chains fall with the length cubed */
 static const double rank_limit  = 1e-11; /* condition of S kept by the minimum-norm solve */
-static const double singular_limit = 1e-4;  /* pivot below which derivative is noisy: eps / 1e-4 and more */
-static const double position_tol   = 1e-13; /* |g| / size after projection */
-static const double position_skip  = 1e-14;
-static const double near_enough    = 1e-8; /* |g| / size up to which factors serve at the projected place too */
+static const double singular_limit = 1e-4; /* pivot below which derivative is noisy: eps / 1e-4 and more */
 
-enum { POSITION_ITERATIONS = 25, REGULARISED_SWEEPS = 4 };
+enum { REGULARISED_SWEEPS = 4 };
 
 /* Is there a way that is quicker than S of all models? Loads that read accelerations solve again with gradients and W. */
 static bool is_quick(const yoke_multibody *mb) {
@@ -90,6 +87,7 @@ static void carve(const yoke_multibody *mb, carver *c, mb_work *w) {
   w->S               = take_doubles(c, mb->ldl != NULL ? yoke_block_ldl_n_values(mb->ldl) : 0);
   w->tree            = take_doubles(c, mb_tree_scratch(mb));
   w->plane           = take_doubles(c, mb->is_plane ? 4 * ng : 0);
+  w->parted          = take(c, 1, mb_parts_scratch(mb));
   w->dense           = take_doubles(c, nd * nd);
   w->dense_work      = take_doubles(c, dense_work_size(mb));
   w->scale           = take_doubles(c, ng);
@@ -760,34 +758,30 @@ yoke_status mb_derivative(const void *self, void *work, double t, const double *
 
 yoke_status mb_derivative_held(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
                                const double *u, double *qdot, double *a, double *lambda) {
-  mb_work    w;
-  const bool reads_lambda = lambda != NULL || (qdot != NULL && mb->has_energy && mb->n_motions > 0);
+  if (mb->parts != NULL) return mb_parts_derivative(mb, work, t, q, v, u, qdot, a, lambda);
+  mb_work w;
   mb_work_carve(mb, work, &w);
-  if (lambda == NULL) lambda = w.lambda;
-  if (mb->parts != NULL) {
-    yoke_status status;
-    if (mb_parts_respond(mb, &w, t, q, v, u, qdot, a, lambda, reads_lambda, &status)) {
-      if (status == YOKE_OK && qdot != NULL && mb->nq > mb->nq_states) {
-        mb_quadratures(mb, &w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
-        if (!all_finite(mb->nq - mb->nq_states, qdot + mb->nq_states)) return YOKE_NON_FINITE;
-      }
-      return status;
-    }
-  }
-  quick_poses(mb, &w, q, v);
-  mb_ghost_poses(mb, &w, u);
+  return mb_derivative_whole(mb, &w, t, q, v, u, qdot, a, lambda);
+}
+
+yoke_status mb_derivative_whole(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
+                                const double *u, double *qdot, double *a, double *lambda) {
+  const bool reads_lambda = lambda != NULL || (qdot != NULL && mb->has_energy && mb->n_motions > 0);
+  if (lambda == NULL) lambda = w->lambda;
+  quick_poses(mb, w, q, v);
+  mb_ghost_poses(mb, w, u);
   if (mb->n_loop > 0) {
-    YOKE_TRY(mb_close_loop(mb, &w, t, q, v, u, a, lambda));
+    YOKE_TRY(mb_close_loop(mb, w, t, q, v, u, a, lambda));
   } else if (is_quick(mb)) {
-    YOKE_TRY(respond_quickly(mb, &w, t, q, v, u, a, lambda, reads_lambda));
+    YOKE_TRY(respond_quickly(mb, w, t, q, v, u, a, lambda, reads_lambda));
   } else {
-    YOKE_TRY(respond(mb, &w, t, q, v, u, a, lambda));
+    YOKE_TRY(respond(mb, w, t, q, v, u, a, lambda));
   }
   if (qdot != NULL) {
     mb_kinematics(mb, q, v, qdot);
-    if (mb->has_mu && is_quick(mb)) mb_constraints(mb, &w, t, true);
-    YOKE_TRY(mb_add_drift(mb, &w, q, u, true, qdot));
-    if (mb->nq > mb->nq_states) mb_quadratures(mb, &w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
+    if (mb->has_mu && is_quick(mb)) mb_constraints(mb, w, t, true);
+    YOKE_TRY(mb_add_drift(mb, w, q, u, true, qdot));
+    if (mb->nq > mb->nq_states) mb_quadratures(mb, w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
     if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }
   return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;
@@ -820,7 +814,6 @@ void mb_raise_residual(const yoke_multibody *mb, const mb_work *w, int j, const 
 
 double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_joints, const double *residual) {
   double largest = 0.0;
-  if (mb->parts != NULL && n_joints == mb->n_joints) return mb_parts_residual(mb, w, residual);
   for (int j = 0; j < n_joints; ++j) mb_raise_residual(mb, w, j, residual, &largest);
   return largest;
 }
@@ -828,7 +821,6 @@ double mb_position_residual(const yoke_multibody *mb, const mb_work *w, int n_jo
 /* Poses and rows at (q, v) for a move, in which guided rows have no part. True: the quick way, which can make it. */
 static bool look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
   const bool by_tree = mb->tree != NULL && mb->n_guided == 0;
-  if (mb->parts != NULL && mb_parts_look(mb, w, t, q, v)) return true;
   mb_poses(mb, w, q, v, false);
   if (mb->is_plane) {
     mb_plane_rows(mb, w, t, v != NULL);
@@ -841,17 +833,12 @@ static bool look(const yoke_multibody *mb, const mb_work *w, double t, const dou
 }
 
 static bool factor_quickly(const yoke_multibody *mb, const mb_work *w) {
-  if (mb->parts != NULL) return mb_parts_factor(mb, w);
   return mb->tree != NULL ? mb_tree_factor(mb, w) : mb_plane_factor(mb, w);
 }
 
 /* w->s and rates at (q, v); factors stay those of the last look, and serve. */
 static void look_again(const yoke_multibody *mb, const mb_work *w, bool quick, double t, const double *q,
                        const double *v) {
-  if (quick && mb->parts != NULL) {
-    mb_parts_look_again(mb, w, t, q, v);
-    return;
-  }
   mb_poses(mb, w, q, v, false);
   if (quick && mb->tree != NULL) {
     mb_tree_gaps(mb, w, t);
@@ -872,10 +859,6 @@ static void begin_move(const yoke_multibody *mb, const mb_work *w, const double 
 
 /* Into dv, too. */
 static void solve_quickly(const yoke_multibody *mb, const mb_work *w, double *dv) {
-  if (mb->parts != NULL) {
-    mb_parts_solve(mb, w, w->lambda, dv);
-    return;
-  }
   if (mb->tree != NULL) {
     mb_tree_solve(mb, w, NULL, w->lambda, NULL);
   } else {
@@ -920,23 +903,23 @@ static void move_again(const yoke_multibody *mb, const mb_work *w, bool quick, c
 /* Newton in the mass norm: S dlambda = -g, q := q (+) M^-1 G^T dlambda. Where the last factors are near enough, v (NULL: none) is projected
  * with them: *is_done. Not with loops: near a singular position S is another one after the smallest move. */
 static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t, double *q, double *v, bool *is_done) {
-  double limit = position_skip;
+  double limit = mb_position_skip;
   *is_done     = false;
   for (int i = 1; mb->n_norms > 0 && i < mb->n_nodes; ++i) {
     if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(q + mb->nodes[i].iq + 3);
   }
   if (!all_finite(mb->nq, q)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
-  for (int iteration = 0; iteration <= POSITION_ITERATIONS; ++iteration) {
+  for (int iteration = 0; iteration <= MB_POSITION_ITERATIONS; ++iteration) {
     bool         quick    = look(mb, w, t, q, NULL), is_factored;
     const double residual = mb_position_residual(mb, w, mb->n_joints, w->s);
     if (!isfinite(residual)) return YOKE_NON_FINITE;
     if (residual <= limit) return YOKE_OK;
-    limit = position_tol;
+    limit = mb_position_tol;
     YOKE_TRY(least_move(mb, w, &quick, t, w->s, w->a, &is_factored));
     if (!all_finite(mb->nv, w->a)) return YOKE_NON_FINITE;
     yoke_multibody_move(mb, q, w->a);
-    if (v == NULL || !is_factored || residual > near_enough || mb->has_loops) continue;
+    if (v == NULL || !is_factored || residual > mb_near_enough || mb->has_loops) continue;
     look_again(mb, w, quick, t, q, v);
     if (!(mb_position_residual(mb, w, mb->n_joints, w->s) <= limit)) continue;
     move_again(mb, w, quick, w->rate, w->a);
@@ -948,9 +931,12 @@ static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t,
 }
 
 yoke_status mb_project_position(const void *self, void *work, double t, double *q) {
-  mb_work w;
-  bool    is_done;
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  bool                  is_done;
+  yoke_status           status;
   mb_work_carve(self, work, &w);
+  if (mb->parts != NULL && mb_parts_project(mb, &w, t, q, q, NULL, &status)) return status;
   return project(self, &w, t, q, NULL, &is_done);
 }
 
@@ -959,9 +945,11 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   const yoke_multibody *mb = self;
   mb_work               w;
   bool                  is_factored;
+  yoke_status           status;
   if (!all_finite(mb->nv, v)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
   mb_work_carve(mb, work, &w);
+  if (mb->parts != NULL && mb_parts_project(mb, &w, t, NULL, q, v, &status)) return status;
   bool quick = look(mb, &w, t, q, v);
   YOKE_TRY(least_move(mb, &w, &quick, t, w.rate, w.a, &is_factored));
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
@@ -969,9 +957,12 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
 }
 
 yoke_status mb_project(const void *self, void *work, double t, double *q, double *v) {
-  mb_work w;
-  bool    is_done;
+  const yoke_multibody *mb = self;
+  mb_work               w;
+  bool                  is_done;
+  yoke_status           status;
   mb_work_carve(self, work, &w);
+  if (mb->parts != NULL && mb_parts_project(mb, &w, t, q, q, v, &status)) return status;
   YOKE_TRY(project(self, &w, t, q, v, &is_done));
   return is_done ? YOKE_OK : mb_project_velocity(self, work, t, q, v);
 }

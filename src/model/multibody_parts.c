@@ -4,10 +4,14 @@
  * then found from what each says of itself there, exactly (trees: multibody_tree.c; in the plane: block_ldl.h), and both go on with it. So the
  * halves take the same steps, with the errors of the mechanism as a whole, and no force between them is ever predicted.
  *
+ * They go in rounds (lockstep.h): what both have to say is read by one thread alone between two rounds. Threads meet once per evaluation of a
+ * mechanism under its own weight, and once more where forces, or cut joints in the plane that are no pins, want the poses of both.
+ *
  * Invariant: who does which half, and when, changes no bit of the result. The split does: sums are formed in another order. */
 #include "model/multibody_internal.h"
 
 #include "exec/lockstep.h"
+#include "linalg/space.h"
 #include <math.h>
 #include <string.h>
 
@@ -88,26 +92,49 @@ static yoke_status take_part(yoke_multibody *mb, int n_nodes, int n_joints, mb_p
   return mb->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
-/* Lists of nodes, ends of cut joints first where rows of these come before all others (in the plane), and of joints. */
-static yoke_status fill_lists(yoke_multibody *mb, const bool *is_behind, bool *is_end, int *part) {
+/* Lists of nodes and of joints. */
+static yoke_status fill_lists(yoke_multibody *mb, const bool *is_behind, int *part) {
   mb_parts *parts = mb->parts;
   for (int p = 0; p < 2; ++p) YOKE_TRY(take_part(mb, mb->n_nodes, mb->n_joints, &parts->part[p]));
   YOKE_TRY(take_part(mb, 0, mb->n_joints, &parts->cut));
+  parts->cut_side = yoke_arena_take(&mb->arena, (size_t)mb->n_joints + 1, sizeof *parts->cut_side);
+  if (mb->arena.has_failed) return YOKE_E_MEMORY;
   for (int j = 0; j < mb->n_joints; ++j) {
     const int *node = mb->joints[j].link.node;
     const int  a = node[0] > 0 ? node[0] : node[1], b = node[1] > 0 ? node[1] : node[0];
-    part[j]                       = is_behind[a] == is_behind[b] ? is_behind[a] : MB_CUT;
-    mb_part *list                 = part[j] == MB_CUT ? &parts->cut : &parts->part[part[j]];
+    part[j]       = is_behind[a] == is_behind[b] ? is_behind[a] : MB_CUT;
+    mb_part *list = part[j] == MB_CUT ? &parts->cut : &parts->part[part[j]];
+    if (part[j] == MB_CUT) parts->cut_side[list->n_joints] = is_behind[node[0]] ? 1 : 0;
     list->joint[list->n_joints++] = j;
-    if (part[j] == MB_CUT && mb->tree == NULL) is_end[a] = is_end[b] = true;
   }
-  for (int early = 1; early >= 0; --early) {
-    for (int i = 1; i < mb->n_nodes; ++i) {
-      mb_part *list = &parts->part[is_behind[i]];
-      if (is_end[i] != (early == 1)) continue;
-      list->node[list->n_nodes++] = i;
-      list->n_early += early;
-    }
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    mb_part *list               = &parts->part[is_behind[i]];
+    list->node[list->n_nodes++] = i;
+  }
+  return YOKE_OK;
+}
+
+/* Entries [begin, begin + n) join the last span where they follow it. */
+static void extend(int begin, int n, int *n_spans, yoke_range *spans) {
+  if (*n_spans == 0 || spans[*n_spans - 1].end != begin) spans[(*n_spans)++] = (yoke_range){begin, begin};
+  spans[*n_spans - 1].end += n;
+}
+
+/* Where a part is in q and v, and its rows. */
+static yoke_status find_spans(yoke_multibody *mb, mb_part *p) {
+  for (int k = 0; k < MB_SPANS; ++k) {
+    const int most = k == MB_SPAN_ROW ? p->n_joints : p->n_nodes;
+    p->spans[k]    = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof **p->spans);
+  }
+  if (mb->arena.has_failed) return YOKE_E_MEMORY;
+  for (int i = 0; i < p->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[p->node[i]];
+    extend(node->iq, node->nq, &p->n_spans[MB_SPAN_Q], p->spans[MB_SPAN_Q]);
+    extend(node->iv, node->nv, &p->n_spans[MB_SPAN_V], p->spans[MB_SPAN_V]);
+  }
+  for (int i = 0; i < p->n_joints; ++i) {
+    const mb_joint *joint = &mb->joints[p->joint[i]];
+    extend(joint->g0, joint->n, &p->n_spans[MB_SPAN_ROW], p->spans[MB_SPAN_ROW]);
   }
   return YOKE_OK;
 }
@@ -118,7 +145,6 @@ yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *s
   int         *owner     = yoke_arena_take(scratch, nodes, sizeof *owner);
   int         *weight    = yoke_arena_take(scratch, nodes, sizeof *weight);
   bool        *is_behind = yoke_arena_take(scratch, nodes, sizeof *is_behind);
-  bool        *is_end    = yoke_arena_take(scratch, nodes, sizeof *is_end);
   YOKE_TRY(yoke_arena_check(scratch, ctx, "parts of %d bodies", mb->n_nodes));
   if (why == NULL) {
     find_owners(mb, owner);
@@ -136,7 +162,9 @@ yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *s
     return YOKE_OK;
   }
   mb->parts = yoke_arena_take(&mb->arena, 1, sizeof *mb->parts);
-  if (mb->parts == NULL || fill_lists(mb, is_behind, is_end, part) != YOKE_OK)
+  if (mb->parts == NULL || fill_lists(mb, is_behind, part) != YOKE_OK ||
+      find_spans(mb, &mb->parts->part[0]) != YOKE_OK || find_spans(mb, &mb->parts->part[1]) != YOKE_OK ||
+      find_spans(mb, &mb->parts->cut) != YOKE_OK)
     return yoke_out_of_memory(ctx, "parts of %d bodies", mb->n_nodes);
   return YOKE_OK;
 }
@@ -146,6 +174,9 @@ yoke_status mb_parts_complete(yoke_multibody *mb, yoke_context *ctx, const int *
   mb_parts *parts = mb->parts;
   parts->has_forces =
       mb->n_forces + mb->n_loads + mb->n_formulas + mb->n_inputs + mb->n_driven > 0 || mb->needs_variables;
+  parts->is_direct = !parts->has_forces;
+  for (int i = 0; mb->tree == NULL && i < parts->cut.n_joints; ++i)
+    parts->is_direct = parts->is_direct && mb_plane_is_pin(&mb->joints[parts->cut.joint[i]]);
   if (mb->tree != NULL) return YOKE_OK;
   mb_part *const list[] = {&parts->part[0], &parts->part[1], &parts->cut};
   for (int p = 0; p < 3; ++p)
@@ -165,274 +196,531 @@ bool yoke_multibody_help(yoke_multibody *mb, yoke_lockstep *helpers) {
   return true;
 }
 
-/* ---- side by side ---- */
+/* ---- what a part does by itself ---- */
 
-typedef struct evaluation {
-  const yoke_multibody *mb;
-  const mb_work        *w;
-  double                t;
-  const double         *q, *v;
-  double               *qdot, *a, *lambda;
-  bool                  reads_lambda, with_rates;
-  bool                  is_sound[2], is_finite[2];
-  const double         *residual;
-  double                largest[2];
-} evaluation;
-
-typedef void (*half)(evaluation *x, int part);
-
-typedef struct halves {
-  evaluation *x;
-  half        run;
-} halves;
-
-static void run_halves(void *user, int i, int n) {
-  const halves *h = user;
-  for (int part = i; part < 2; part += n) h->run(h->x, part);
-}
-
-/* Both parts, the first and longest time that poses are wanted or not. */
-static void share(evaluation *x, bool is_first, half run) {
-  halves h = {x, run};
-  if (is_first)
-    yoke_lockstep_run(x->mb->parts->helpers, 2, x->mb->n_nodes, run_halves, &h);
-  else
-    yoke_lockstep_follow(x->mb->parts->helpers, 2, run_halves, &h);
-}
-
-static void set_poses(const evaluation *x, int part, int first, int last) {
-  const mb_part *p = &x->mb->parts->part[part];
-  for (int i = first; i < last; ++i) mb_node_pose(&x->mb->nodes[p->node[i]], x->q, x->v, &x->w->pose[p->node[i]]);
+static void set_poses(const yoke_multibody *mb, const mb_work *w, int part, const double *q, const double *v) {
+  const mb_part *p = &mb->parts->part[part];
+  for (int i = 0; i < p->n_nodes; ++i) mb_node_pose(&mb->nodes[p->node[i]], q, v, &w->pose[p->node[i]]);
 }
 
 /* Joints without a motion write no rate of it. */
-static void forget_motions(const evaluation *x, const mb_part *p) {
-  if (x->mb->n_motions == 0) return; /* nobody reads them */
-  for (int i = 0; i < p->n_joints; ++i) {
-    const mb_joint *joint = &x->mb->joints[p->joint[i]];
-    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) x->w->motion_rate[g] = 0.0;
+static void forget_motions(const yoke_multibody *mb, const mb_work *w, const mb_part *p) {
+  if (mb->n_motions == 0) return; /* nobody reads them */
+  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
+    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
+    for (int g = rows.begin; g < rows.end; ++g) w->motion_rate[g] = 0.0;
   }
 }
 
-/* The ground, and in the plane the ends of cut joints. */
-static void begin(const evaluation *x) {
-  memset(&x->w->pose[0], 0, sizeof x->w->pose[0]);
-  x->w->pose[0].R[0] = x->w->pose[0].R[4] = x->w->pose[0].R[8] = 1.0;
-  forget_motions(x, &x->mb->parts->cut);
-  for (int part = 0; part < 2; ++part) set_poses(x, part, 0, x->mb->parts->part[part].n_early);
+static void want_accelerations(const yoke_multibody *mb, const mb_work *w, const mb_part *p) {
+  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
+    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
+    for (int g = rows.begin; g < rows.end; ++g) w->lambda[g] = mb_wanted_acceleration(mb, w, g);
+  }
+}
+
+/* What belongs to no part: the ground, and rates of cut joints. Who is on the way out of an evaluation reads none of it. */
+static void begin(const yoke_multibody *mb, const mb_work *w) {
+  memset(&w->pose[0], 0, sizeof w->pose[0]);
+  w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
+  memset(w->wrench, 0, 6 * sizeof *w->wrench);
+  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
+  forget_motions(mb, w, &mb->parts->cut);
 }
 
 /* ---- right-hand sides ---- */
 
-static void go_in(evaluation *x, int part) {
+/* Where accelerations are wanted, and where to. */
+typedef struct evaluation {
+  double        t;
+  const double *q, *v, *u;
+  double       *qdot, *a, *lambda; /* qdot, lambda: NULL, not wanted */
+} evaluation;
+
+struct yoke_parted {
+  const yoke_multibody *mb;
+  mb_work               w;
+  evaluation            now, met;  /* what is entered; what was met and is to be left */
+  bool                  is_placed; /* poses are there, and what others but the parts themselves do */
+  bool                  is_whole;  /* what was met has been found without parts */
+  bool                  is_sound[2], is_finite[2];
+};
+
+size_t mb_parts_scratch(const yoke_multibody *mb) {
+  return mb->parts != NULL ? sizeof(yoke_parted) : 0;
+}
+
+/* Powers of motions want the multipliers, which come last. */
+static bool has_late_quadratures(const yoke_multibody *mb) {
+  return mb->has_energy && mb->n_motions > 0;
+}
+
+static yoke_parted *open_work(const yoke_multibody *mb, void *work) {
+  mb_work w;
+  mb_work_carve(mb, work, &w);
+  yoke_parted *x = w.parted;
+  *x             = (yoke_parted){.mb = mb, .w = w, .is_finite = {true, true}};
+  return x;
+}
+
+static yoke_parted *parts_open(const void *self, void *work) {
+  const yoke_multibody *mb = self;
+  if (mb->parts == NULL || mb->n_jumps > 0 || has_late_quadratures(mb)) return NULL;
+  return open_work(mb, work);
+}
+
+static int parts_spans(const yoke_parted *x, int part, bool of_q, const yoke_range **spans) {
+  const mb_part *p    = &x->mb->parts->part[part];
+  const int      kind = of_q ? MB_SPAN_Q : MB_SPAN_V;
+  *spans              = p->spans[kind];
+  return p->n_spans[kind];
+}
+
+static void parts_begin(yoke_parted *x, double t, const double *q, const double *v, const double *u, double *qdot,
+                        double *a, double *lambda) {
+  x->now       = (evaluation){.t = t, .q = q, .v = v, .u = u, .qdot = qdot, .a = a, .lambda = lambda};
+  x->is_placed = false;
+  begin(x->mb, &x->w);
+  if (x->mb->tree == NULL && x->mb->parts->is_direct) mb_plane_begin_cut(x->mb, &x->w);
+}
+
+static void go_in(yoke_parted *x, int part) {
   const yoke_multibody *mb = x->mb;
+  const mb_work        *w  = &x->w;
   const mb_part        *p  = &mb->parts->part[part];
   if (mb->tree != NULL) {
-    x->is_sound[part] = mb_tree_accelerate_part(mb, x->w, x->t, part);
+    x->is_sound[part] = mb_tree_accelerate_part(mb, w, x->now.t, part);
     return;
   }
-  mb_plane_rows_part(mb, x->w, x->t, true, p);
-  mb_plane_blocks_part(mb, x->w, part);
-  x->is_sound[part] = mb_plane_factor_part(mb, x->w, part);
+  mb_plane_blocks_part(mb, w, part);
+  x->is_sound[part] = mb_plane_factor_part(mb, w, part);
   if (!x->is_sound[part]) return;
-  for (int i = 0; i < p->n_nodes; ++i) mb_free_acceleration(mb, x->w, p->node[i], x->a);
-  for (int i = 0; i < p->n_joints; ++i) {
-    const mb_joint *joint = &mb->joints[p->joint[i]];
-    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) x->lambda[g] = mb_wanted_acceleration(mb, x->w, g);
-  }
-  mb_plane_in_part(mb, x->w, x->lambda, part);
+  for (int i = 0; i < p->n_nodes; ++i) mb_free_acceleration(mb, w, p->node[i], NULL);
+  want_accelerations(mb, w, p);
+  mb_plane_in_part(mb, w, w->lambda, part);
 }
 
-static void place_and_go_in(evaluation *x, int part) {
-  const mb_part *p = &x->mb->parts->part[part];
-  set_poses(x, part, p->n_early, p->n_nodes);
-  forget_motions(x, p);
-  for (int i = 0; i < p->n_nodes; ++i) mb_node_weight(x->mb, x->w, x->v, p->node[i]);
-  if (!x->mb->parts->has_forces) go_in(x, part);
-}
-
-/* What the parts do to each other. */
-static bool meet(const evaluation *x) {
+static void parts_enter(yoke_parted *x, int part) {
   const yoke_multibody *mb = x->mb;
-  if (!x->is_sound[0] || !x->is_sound[1]) return false;
-  if (mb->tree != NULL) return mb_tree_accelerate_part(mb, x->w, x->t, MB_CUT);
-  if (!mb_plane_between_factor(mb, x->w)) return false;
-  for (int i = 0; i < mb->parts->cut.n_joints; ++i) {
-    const mb_joint *joint = &mb->joints[mb->parts->cut.joint[i]];
-    for (int g = joint->g0; g < joint->g0 + joint->n; ++g) x->lambda[g] = mb_wanted_acceleration(mb, x->w, g);
+  const mb_part        *p  = &mb->parts->part[part];
+  if (x->is_placed) {
+    go_in(x, part);
+    return;
   }
-  mb_plane_between_solve(mb, x->w, x->lambda);
+  set_poses(mb, &x->w, part, x->now.q, x->now.v);
+  forget_motions(mb, &x->w, p);
+  for (int i = 0; i < p->n_nodes; ++i) mb_node_weight(mb, &x->w, x->now.v, p->node[i]);
+  if (mb->tree == NULL) mb_plane_rows_part(mb, &x->w, x->now.t, true, p);
+  if (!mb->parts->is_direct) return;
+  if (mb->tree == NULL) mb_plane_cut_rows_of(mb, &x->w, part);
+  go_in(x, part);
+}
+
+/* What the parts do to each other. False: rows depend on each other. */
+static bool meet(const yoke_parted *x) {
+  const yoke_multibody *mb = x->mb;
+  const mb_work        *w  = &x->w;
+  if (!x->is_sound[0] || !x->is_sound[1]) return false;
+  if (mb->tree != NULL) {
+    if (!mb_tree_accelerate_part(mb, w, x->now.t, MB_CUT)) return false;
+    const int *outside, n = mb_tree_outside(mb, &outside);
+    mb_tree_inertia(mb, w);
+    for (int i = 0; i < n; ++i) mb_free_acceleration(mb, w, outside[i], NULL);
+    return true;
+  }
+  if (!mb_plane_between_factor(mb, w)) return false;
+  want_accelerations(mb, w, &mb->parts->cut);
+  mb_plane_between_solve(mb, w, w->lambda);
   return true;
+}
+
+/* Behind the poses of all: what wants them. */
+static yoke_status place_others(yoke_parted *x) {
+  const yoke_multibody *mb = x->mb;
+  const evaluation     *e  = &x->now;
+  if (mb->parts->has_forces) YOKE_TRY(mb_other_forces(mb, &x->w, e->t, e->q, e->v, e->u));
+  if (mb->tree != NULL) return YOKE_OK;
+  mb_plane_rows_part(mb, &x->w, e->t, true, &mb->parts->cut);
+  mb_plane_blocks_part(mb, &x->w, MB_CUT);
+  return YOKE_OK;
+}
+
+static yoke_status add_quadratures(yoke_parted *x) {
+  const yoke_multibody *mb = x->mb;
+  const evaluation     *e  = &x->now;
+  if (e->qdot == NULL || mb->nq == mb->nq_states || has_late_quadratures(mb)) return YOKE_OK;
+  mb_quadratures(mb, &x->w, e->t, e->q, e->v, e->u, NULL, e->qdot);
+  for (int i = mb->nq_states; i < mb->nq; ++i) {
+    if (!isfinite(e->qdot[i])) return YOKE_NON_FINITE;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status parts_end(const yoke_parted *x) {
+  return x->is_finite[0] && x->is_finite[1] ? YOKE_OK : YOKE_NON_FINITE;
+}
+
+static yoke_status parts_meet(yoke_parted *x, bool *is_met) {
+  const yoke_multibody *mb = x->mb;
+  const evaluation     *e  = &x->now;
+  *is_met                  = x->is_placed || mb->parts->is_direct;
+  YOKE_TRY(parts_end(x)); /* of what was left on the way here */
+  if (!x->is_placed) YOKE_TRY(place_others(x));
+  x->is_placed = true;
+  if (!*is_met) return YOKE_OK;
+  x->met      = x->now;
+  x->is_whole = !meet(x);
+  if (x->is_whole) return mb_derivative_whole(mb, &x->w, e->t, e->q, e->v, e->u, e->qdot, e->a, e->lambda);
+  return add_quadratures(x);
 }
 
 /* Results of one part. */
 typedef struct writing {
-  const evaluation *x;
-  double            sum; /* finite as long as all of them are */
+  const yoke_parted *x;
+  double             sum; /* finite as long as all of them are */
 } writing;
 
 static void write_node(void *user, int i) {
-  writing          *to = user;
-  const evaluation *x  = to->x;
-  const double     *y  = x->w->acceleration + 6 * i;
-  mb_node_write(x->mb, x->w, x->a, i);
-  if (x->qdot != NULL) mb_node_rates(x->mb, x->q, x->v, x->qdot, i);
+  writing           *to = user;
+  const yoke_parted *x  = to->x;
+  const double      *y  = x->w.acceleration + 6 * i;
+  mb_node_write(x->mb, &x->w, x->met.a, i);
+  if (x->met.qdot != NULL) mb_node_rates(x->mb, x->met.q, x->met.v, x->met.qdot, i);
   /* accelerations have all of q and v in them: rates are finite where they are */
   to->sum += ((fabs(y[0]) + fabs(y[1])) + (fabs(y[2]) + fabs(y[3]))) + (fabs(y[4]) + fabs(y[5]));
 }
 
-static void go_out(evaluation *x, int part) {
-  const yoke_multibody *mb = x->mb;
-  const mb_part        *p  = &mb->parts->part[part];
-  writing               to = {.x = x};
+static void copy_multipliers(const yoke_parted *x, const mb_part *p) {
+  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
+    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
+    memmove(x->met.lambda + rows.begin, x->w.lambda + rows.begin,
+            (size_t)(rows.end - rows.begin) * sizeof *x->w.lambda);
+  }
+}
+
+/* The way out. Multipliers of cut joints are those of the part behind. */
+static void parts_leave(yoke_parted *x, int part) {
+  const yoke_multibody *mb     = x->mb;
+  const mb_work        *w      = &x->w;
+  const mb_part        *p      = &mb->parts->part[part];
+  double               *lambda = x->met.lambda;
+  writing               to     = {.x = x};
+  if (x->is_whole) return;
   if (mb->tree != NULL) {
-    mb_tree_out_part(mb, x->w, x->w->wrench, x->reads_lambda ? x->lambda : NULL, part, write_node, &to);
+    mb_tree_out_part(mb, w, w->wrench, lambda, part, write_node, &to);
+    if (lambda != NULL && part == 1) mb_tree_out_part(mb, w, w->wrench, lambda, MB_CUT, NULL, NULL);
   } else {
-    mb_plane_out_part(mb, x->w, x->lambda, part);
+    mb_plane_out_part(mb, w, w->lambda, part);
     for (int i = 0; i < p->n_nodes; ++i) write_node(&to, p->node[i]);
+    if (lambda != NULL) copy_multipliers(x, p);
+    if (lambda != NULL && part == 1) copy_multipliers(x, &mb->parts->cut);
   }
   x->is_finite[part] = isfinite(to.sum);
 }
 
-bool mb_parts_respond(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,
-                      const double *u, double *qdot, double *a, double *lambda, bool reads_lambda,
-                      yoke_status *status) {
-  evaluation x   = {.mb = mb, .w = w, .t = t, .q = q, .v = v, .qdot = qdot, .a = a, .lambda = lambda};
-  x.reads_lambda = reads_lambda;
-  *status        = YOKE_OK;
-  begin(&x);
-  memset(w->wrench, 0, 6 * sizeof *w->wrench);
-  memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
-  if (mb->tree != NULL) mb_tree_inertia(mb, w);
-  if (mb->tree == NULL) {
-    mb_plane_rows_part(mb, w, t, true, &mb->parts->cut);
-    mb_plane_blocks_part(mb, w, MB_CUT);
+const yoke_parts_ops mb_parts_ops = {.open  = parts_open,
+                                     .spans = parts_spans,
+                                     .begin = parts_begin,
+                                     .enter = parts_enter,
+                                     .meet  = parts_meet,
+                                     .leave = parts_leave,
+                                     .end   = parts_end};
+
+/* One evaluation by itself. */
+typedef struct lone_evaluation {
+  yoke_parted *x;
+  bool         is_met;
+  yoke_status  status;
+} lone_evaluation;
+
+static void go_on_alone(void *user, int part) {
+  const lone_evaluation *e = user;
+  if (e->is_met) {
+    parts_leave(e->x, part);
+  } else {
+    parts_enter(e->x, part);
   }
-  share(&x, true, place_and_go_in);
-  if (mb->parts->has_forces) {
-    *status = mb_other_forces(mb, w, t, q, v, u);
-    if (*status != YOKE_OK) return true;
-    share(&x, false, go_in);
+}
+
+static bool meet_alone(void *user) {
+  lone_evaluation *e = user;
+  if (e->is_met) {
+    e->status = parts_end(e->x);
+    return false;
   }
-  if (!meet(&x)) return false;
-  if (mb->tree != NULL) {
-    const int *outside, n = mb_tree_outside(mb, &outside);
-    for (int i = 0; i < n; ++i) mb_node_inertia(mb, w, outside[i]);
-    for (int i = 0; i < n; ++i) mb_free_acceleration(mb, w, outside[i], a);
+  e->status = parts_meet(e->x, &e->is_met);
+  return e->status == YOKE_OK;
+}
+
+yoke_status mb_parts_derivative(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                                const double *u, double *qdot, double *a, double *lambda) {
+  lone_evaluation e    = {.x = open_work(mb, work)};
+  const bool      late = qdot != NULL && has_late_quadratures(mb);
+  if (lambda == NULL && late) lambda = e.x->w.lambda;
+  parts_begin(e.x, t, q, v, u, qdot, a, lambda);
+  yoke_lockstep_rounds(mb->parts->helpers, YOKE_N_PARTS, mb->nv, go_on_alone, meet_alone, &e);
+  YOKE_TRY(e.status);
+  if (!late || e.x->is_whole) return YOKE_OK;
+  mb_quadratures(mb, &e.x->w, t, q, v, u, lambda, qdot);
+  for (int i = mb->nq_states; i < mb->nq; ++i) {
+    if (!isfinite(qdot[i])) return YOKE_NON_FINITE;
   }
-  share(&x, false, go_out);
-  if (mb->tree != NULL && reads_lambda) mb_tree_out_part(mb, w, w->wrench, lambda, MB_CUT, NULL, NULL);
-  if (!x.is_finite[0] || !x.is_finite[1]) *status = YOKE_NON_FINITE;
-  return true;
+  return YOKE_OK;
 }
 
 /* ---- projections ---- */
 
-static void look(evaluation *x, int part) {
-  const mb_part *p = &x->mb->parts->part[part];
-  set_poses(x, part, p->n_early, p->n_nodes);
-  forget_motions(x, p);
-  if (x->mb->tree != NULL) {
-    x->is_sound[part] = mb_tree_rows_part(x->mb, x->w, x->t, x->with_rates, part);
-  } else {
-    mb_plane_rows_part(x->mb, x->w, x->t, x->with_rates, p);
+/* What the parts do in a round. */
+typedef enum projection_round {
+  LOOK,      /* poses and rows */
+  GO_IN,     /* the way in of a solve, with new factors or those that are there */
+  MOVE,      /* the way out, q moves along, and w->s and rates follow where the factors may serve there too */
+  ACCELERATE /* the way out, v moves along */
+} projection_round;
+
+typedef struct projection {
+  const yoke_multibody *mb;
+  const mb_work        *w;
+  double                t;
+  double               *q;      /* where it is moved, or NULL */
+  const double         *q_rows; /* where rows are found */
+  double               *v;      /* NULL: not wanted */
+  projection_round      round;
+  bool                  of_v; /* v is what moves, or is about to */
+  bool                  is_fresh, serves, with_factors;
+  int                   n_moves;
+  double                limit; /* of the residual */
+  bool                  is_sound[2], is_finite[2];
+  double                largest[2];
+  bool                  fails; /* rows depend on each other */
+  yoke_status           status;
+} projection;
+
+static bool is_finite_span(int n_spans, const yoke_range *spans, const double *x) {
+  double sum = 0.0;
+  for (int k = 0; k < n_spans; ++k) {
+    for (int i = spans[k].begin; i < spans[k].end; ++i) sum += fabs(x[i]);
   }
+  return isfinite(sum);
 }
 
-bool mb_parts_look(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
-  evaluation x = {.mb = mb, .w = w, .t = t, .q = q, .v = v, .with_rates = v != NULL, .is_sound = {true, true}};
-  begin(&x);
-  share(&x, false, look);
-  if (mb->tree != NULL) return mb_tree_rows_part(mb, w, t, v != NULL, MB_CUT) && x.is_sound[0] && x.is_sound[1];
-  mb_plane_rows_part(mb, w, t, v != NULL, &mb->parts->cut);
-  return true;
+static double part_residual(const projection *p, const mb_part *part) {
+  double largest = 0.0;
+  for (int i = 0; i < part->n_joints; ++i) mb_raise_residual(p->mb, p->w, part->joint[i], p->w->s, &largest);
+  return largest;
 }
 
-static void look_again(evaluation *x, int part) {
-  const mb_part *p = &x->mb->parts->part[part];
-  set_poses(x, part, p->n_early, p->n_nodes);
-  forget_motions(x, p);
-  if (x->mb->tree != NULL) {
-    mb_tree_gaps_part(x->mb, x->w, x->t, part);
-  } else {
-    mb_plane_rows_part(x->mb, x->w, x->t, true, p);
-  }
-}
-
-void mb_parts_look_again(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v) {
-  evaluation x = {.mb = mb, .w = w, .t = t, .q = q, .v = v};
-  begin(&x);
-  share(&x, false, look_again);
-  if (mb->tree != NULL) {
-    mb_tree_gaps_part(mb, w, t, MB_CUT);
-  } else {
-    mb_plane_rows_part(mb, w, t, true, &mb->parts->cut);
-  }
-}
-
-static void find_residual(evaluation *x, int part) {
-  const mb_part *p       = &x->mb->parts->part[part];
-  double         largest = 0.0;
-  for (int i = 0; i < p->n_joints; ++i) mb_raise_residual(x->mb, x->w, p->joint[i], x->residual, &largest);
-  x->largest[part] = largest;
-}
-
-double mb_parts_residual(const yoke_multibody *mb, const mb_work *w, const double *residual) {
-  const mb_part *cut     = &mb->parts->cut;
-  evaluation     x       = {.mb = mb, .w = w, .residual = residual};
-  double         largest = 0.0;
-  share(&x, false, find_residual);
-  for (int i = 0; i < cut->n_joints; ++i) mb_raise_residual(mb, w, cut->joint[i], residual, &largest);
+/* Of all parts, behind rows of the cut joints; NaN stays. */
+static double residual(const projection *p) {
+  double largest = part_residual(p, &p->mb->parts->cut);
   for (int part = 0; part < 2; ++part) {
-    if (!(x.largest[part] <= largest)) largest = x.largest[part];
+    if (!(p->largest[part] <= largest)) largest = p->largest[part];
   }
   return largest;
 }
 
-static void factor(evaluation *x, int part) {
-  if (x->mb->tree == NULL) mb_plane_blocks_part(x->mb, x->w, part);
-  x->is_sound[part] =
-      x->mb->tree != NULL ? mb_tree_factor_part(x->mb, x->w, part) : mb_plane_factor_part(x->mb, x->w, part);
+/* Unit Euler parameters, and is all finite that was given? */
+static bool check_start(const projection *p, const mb_part *part) {
+  const yoke_multibody *mb = p->mb;
+  for (int i = 0; p->q != NULL && mb->n_norms > 0 && i < part->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[part->node[i]];
+    if (node->kind == YOKE_BODY_RIGID) quaternion_normalise(p->q + node->iq + 3);
+  }
+  return is_finite_span(part->n_spans[MB_SPAN_Q], part->spans[MB_SPAN_Q], p->q_rows) &&
+         (p->v == NULL || is_finite_span(part->n_spans[MB_SPAN_V], part->spans[MB_SPAN_V], p->v));
 }
 
-bool mb_parts_factor(const yoke_multibody *mb, const mb_work *w) {
-  evaluation x = {.mb = mb, .w = w};
-  if (mb->tree == NULL) mb_plane_blocks_part(mb, w, MB_CUT);
-  share(&x, false, factor);
-  if (!x.is_sound[0] || !x.is_sound[1]) return false;
-  return mb->tree != NULL ? mb_tree_factor_part(mb, w, MB_CUT) : mb_plane_between_factor(mb, w);
+static bool set_rows(const projection *p, int part, bool with_rates) {
+  const yoke_multibody *mb   = p->mb;
+  const mb_part        *list = part == MB_CUT ? &mb->parts->cut : &mb->parts->part[part];
+  if (part != MB_CUT) {
+    set_poses(mb, p->w, part, p->q_rows, with_rates ? p->v : NULL);
+    forget_motions(mb, p->w, list);
+  }
+  if (mb->tree != NULL) return mb_tree_rows_part(mb, p->w, p->t, with_rates, part);
+  mb_plane_rows_part(mb, p->w, p->t, with_rates, list);
+  return true;
 }
 
-static void solve_in(evaluation *x, int part) {
-  if (x->mb->tree != NULL) {
-    mb_tree_in_part(x->mb, x->w, NULL, x->lambda, part);
+static void set_gaps(const projection *p, int part) {
+  const yoke_multibody *mb   = p->mb;
+  const mb_part        *list = part == MB_CUT ? &mb->parts->cut : &mb->parts->part[part];
+  if (part != MB_CUT) {
+    set_poses(mb, p->w, part, p->q_rows, p->v);
+    forget_motions(mb, p->w, list);
+  }
+  if (mb->tree != NULL) {
+    mb_tree_gaps_part(mb, p->w, p->t, part);
   } else {
-    mb_plane_in_part(x->mb, x->w, x->lambda, part);
+    mb_plane_rows_part(mb, p->w, p->t, true, list);
+  }
+}
+
+static bool factor(const projection *p, int part) {
+  const yoke_multibody *mb = p->mb;
+  if (mb->tree != NULL) return mb_tree_factor_part(mb, p->w, part);
+  mb_plane_blocks_part(mb, p->w, part);
+  return part == MB_CUT ? mb_plane_between_factor(mb, p->w) : mb_plane_factor_part(mb, p->w, part);
+}
+
+/* Right-hand side of a move, from rest. */
+static void set_right_hand_side(const projection *p, const mb_part *part) {
+  const double *wanted = p->of_v ? p->w->rate : p->w->s;
+  for (int i = 0; i < part->n_nodes; ++i)
+    memset(p->w->acceleration + 6 * part->node[i], 0, 6 * sizeof *p->w->acceleration);
+  for (int k = 0; k < part->n_spans[MB_SPAN_ROW]; ++k) {
+    const yoke_range rows = part->spans[MB_SPAN_ROW][k];
+    for (int g = rows.begin; g < rows.end; ++g) p->w->lambda[g] = -wanted[g];
   }
 }
 
 static void write_move(void *user, int i) {
-  const evaluation *x = user;
-  mb_node_write(x->mb, x->w, x->a, i);
+  const projection *p = user;
+  mb_node_write(p->mb, p->w, p->w->a, i);
 }
 
-static void solve_out(evaluation *x, int part) {
-  const mb_part *p = &x->mb->parts->part[part];
-  if (x->mb->tree != NULL) {
-    mb_tree_out_part(x->mb, x->w, NULL, NULL, part, write_move, x);
-    return;
-  }
-  mb_plane_out_part(x->mb, x->w, x->lambda, part);
-  for (int i = 0; i < p->n_nodes; ++i) write_move(x, p->node[i]);
-}
-
-void mb_parts_solve(const yoke_multibody *mb, const mb_work *w, double *lambda, double *dv) {
-  evaluation x = {.mb = mb, .w = w, .lambda = lambda, .a = dv};
-  share(&x, false, solve_in);
+static void go_out(projection *p, int part) {
+  const yoke_multibody *mb   = p->mb;
+  const mb_part        *list = &mb->parts->part[part];
   if (mb->tree != NULL) {
-    mb_tree_in_part(mb, w, NULL, lambda, MB_CUT);
+    mb_tree_out_part(mb, p->w, NULL, NULL, part, write_move, p);
   } else {
-    mb_plane_between_solve(mb, w, lambda);
+    mb_plane_out_part(mb, p->w, p->w->lambda, part);
+    for (int i = 0; i < list->n_nodes; ++i) write_move(p, list->node[i]);
   }
-  share(&x, false, solve_out);
+  p->is_finite[part] = is_finite_span(list->n_spans[MB_SPAN_V], list->spans[MB_SPAN_V], p->w->a);
+}
+
+static void move(projection *p, int part) {
+  const mb_part *list = &p->mb->parts->part[part];
+  go_out(p, part);
+  if (!p->is_finite[part]) return;
+  for (int i = 0; i < list->n_nodes; ++i) mb_node_move(&p->mb->nodes[list->node[i]], p->q, p->w->a);
+  if (!p->serves) return;
+  set_gaps(p, part);
+  p->largest[part] = part_residual(p, list);
+}
+
+static void accelerate(projection *p, int part) {
+  const mb_part *list = &p->mb->parts->part[part];
+  go_out(p, part);
+  for (int k = 0; k < list->n_spans[MB_SPAN_V]; ++k) {
+    for (int i = list->spans[MB_SPAN_V][k].begin; i < list->spans[MB_SPAN_V][k].end; ++i) p->v[i] += p->w->a[i];
+  }
+  p->is_finite[part] = is_finite_span(list->n_spans[MB_SPAN_V], list->spans[MB_SPAN_V], p->v);
+}
+
+static void project_part(void *user, int part) {
+  projection    *p    = user;
+  const mb_part *list = &p->mb->parts->part[part];
+  switch (p->round) {
+  case LOOK:
+    if (p->is_fresh) p->is_finite[part] = check_start(p, list);
+    p->is_sound[part] = set_rows(p, part, p->of_v);
+    if (!p->of_v) p->largest[part] = part_residual(p, list);
+    break;
+  case GO_IN:
+    set_right_hand_side(p, list);
+    p->is_sound[part] = !p->with_factors || factor(p, part);
+    if (!p->is_sound[part]) break;
+    if (p->mb->tree != NULL) {
+      mb_tree_in_part(p->mb, p->w, NULL, p->w->lambda, part);
+    } else {
+      mb_plane_in_part(p->mb, p->w, p->w->lambda, part);
+    }
+    break;
+  case MOVE: move(p, part); break;
+  case ACCELERATE: accelerate(p, part); break;
+  }
+}
+
+static bool end_projection(projection *p, yoke_status status) {
+  p->status = status;
+  return false;
+}
+
+static bool fail_projection(projection *p) {
+  p->fails = true;
+  return false;
+}
+
+static bool go_on(projection *p, projection_round round) {
+  p->round = round;
+  return true;
+}
+
+/* q is where it shall be. */
+static bool end_position(projection *p) {
+  if (p->v == NULL) return end_projection(p, YOKE_OK);
+  p->of_v = true;
+  return go_on(p, LOOK);
+}
+
+/* Newton in the mass norm, as in multibody_ordinary.c. Where the last factors are near enough, v is projected with them; not with loops. */
+static bool meet_look(projection *p) {
+  if (p->is_fresh && !(p->is_finite[0] && p->is_finite[1])) return end_projection(p, YOKE_NON_FINITE);
+  p->is_fresh         = false;
+  const bool is_sound = set_rows(p, MB_CUT, p->of_v);
+  if (!p->is_sound[0] || !p->is_sound[1] || !is_sound) return fail_projection(p);
+  p->with_factors = true;
+  if (p->of_v) return go_on(p, GO_IN);
+  const double largest = residual(p);
+  if (!isfinite(largest)) return end_projection(p, YOKE_NON_FINITE);
+  if (largest <= p->limit) return end_position(p);
+  if (p->n_moves > MB_POSITION_ITERATIONS) return end_projection(p, YOKE_NOT_CONVERGED);
+  p->limit  = mb_position_tol;
+  p->serves = p->v != NULL && largest <= mb_near_enough && !p->mb->has_loops;
+  ++p->n_moves;
+  return go_on(p, GO_IN);
+}
+
+static bool meet_inside(projection *p) {
+  const yoke_multibody *mb = p->mb;
+  if (!p->is_sound[0] || !p->is_sound[1]) return fail_projection(p);
+  if (p->with_factors && !factor(p, MB_CUT)) return fail_projection(p);
+  set_right_hand_side(p, &mb->parts->cut);
+  if (mb->tree != NULL) {
+    mb_tree_in_part(mb, p->w, NULL, p->w->lambda, MB_CUT);
+  } else {
+    mb_plane_between_solve(mb, p->w, p->w->lambda);
+  }
+  p->round = p->of_v ? ACCELERATE : MOVE;
+  return true;
+}
+
+static bool meet_moved(projection *p) {
+  if (!p->is_finite[0] || !p->is_finite[1]) return end_projection(p, YOKE_NON_FINITE);
+  if (!p->serves) return go_on(p, LOOK);
+  set_gaps(p, MB_CUT);
+  if (!(residual(p) <= p->limit)) return go_on(p, LOOK);
+  p->of_v         = true;
+  p->with_factors = false;
+  return go_on(p, GO_IN);
+}
+
+static bool meet_projected(void *user) {
+  projection *p = user;
+  switch (p->round) {
+  case LOOK: return meet_look(p);
+  case GO_IN: return meet_inside(p);
+  case MOVE: return meet_moved(p);
+  default: return end_projection(p, p->is_finite[0] && p->is_finite[1] ? YOKE_OK : YOKE_NON_FINITE);
+  }
+}
+
+bool mb_parts_project(const yoke_multibody *mb, const mb_work *w, double t, double *q_moved, const double *q, double *v,
+                      yoke_status *status) {
+  projection p = {.mb       = mb,
+                  .w        = w,
+                  .t        = t,
+                  .q        = q_moved,
+                  .q_rows   = q,
+                  .v        = v,
+                  .of_v     = q_moved == NULL,
+                  .is_fresh = true,
+                  .limit    = mb_position_skip};
+  begin(mb, w);
+  yoke_lockstep_rounds(mb->parts->helpers, YOKE_N_PARTS, 0.0, project_part, meet_projected, &p);
+  *status = p.status;
+  return !p.fails;
 }

@@ -21,7 +21,7 @@ bool mb_is_plane(const yoke_multibody *mb) {
 }
 
 /* Two points on each other: the most frequent joint. */
-static bool is_pin(const mb_joint *joint) {
+bool mb_plane_is_pin(const mb_joint *joint) {
   return joint->n == 2 && joint->motion == NULL && joint->row[0].kind == YOKE_ROW_POINT && joint->row[0].k == 0 &&
          joint->row[1].kind == YOKE_ROW_POINT && joint->row[1].k == 1;
 }
@@ -62,7 +62,7 @@ static void other_rows(const mb_work *w, const mb_joint *joint, double t, bool w
 
 static void set_rows(const mb_work *w, const mb_joint *joint, double t, bool with_rates) {
   double *row = w->plane + ROW * joint->g0;
-  if (is_pin(joint)) {
+  if (mb_plane_is_pin(joint)) {
     pin_rows(w, joint, with_rates, row);
   } else {
     other_rows(w, joint, t, with_rates, row);
@@ -142,6 +142,7 @@ static YOKE_ALWAYS_INLINE void add_reaction(const yoke_multibody *mb, const mb_w
                                             const double *lambda) {
   const double *row = w->plane + ROW * joint->g0;
   for (int side = 0; side < 2; ++side) {
+    if (joint->link.node[side] == 0) continue; /* the ground does not move, and belongs to all parts */
     const mb_node *node = &mb->nodes[joint->link.node[side]];
     const double   sign = side == 0 ? 1.0 : -1.0, x = sign * node->inverse_mass[0], y = sign * node->inverse_mass[1];
     double        *a      = w->acceleration + 6 * joint->link.node[side];
@@ -169,6 +170,31 @@ void mb_plane_solve(const yoke_multibody *mb, const mb_work *w, double *lambda) 
 
 static const mb_part *part_of(const yoke_multibody *mb, int part) {
   return part == MB_CUT ? &mb->parts->cut : &mb->parts->part[part];
+}
+
+void mb_plane_begin_cut(const yoke_multibody *mb, const mb_work *w) {
+  const mb_part *cut = &mb->parts->cut;
+  for (int i = 0; i < cut->n_joints; ++i) {
+    double *row   = w->plane + ROW * mb->joints[cut->joint[i]].g0;
+    row[NX]       = 1.0;
+    row[NY]       = 0.0;
+    row[ROW + NX] = 0.0;
+    row[ROW + NY] = 1.0;
+  }
+}
+
+/* The moments of pin_rows on this side. */
+void mb_plane_cut_rows_of(const yoke_multibody *mb, const mb_work *w, int part) {
+  const mb_parts *parts = mb->parts;
+  for (int i = 0; i < parts->cut.n_joints; ++i) {
+    const mb_joint *joint = &mb->joints[parts->cut.joint[i]];
+    const int       side  = part == 0 ? parts->cut_side[i] : 1 - parts->cut_side[i];
+    const double   *R = w->pose[joint->link.node[side]].R, *o = joint->link.origin[side];
+    const double    x = R[0] * o[0] + R[1] * o[1], y = R[3] * o[0] + R[4] * o[1];
+    double         *row  = w->plane + ROW * joint->g0;
+    row[T0 + side]       = side == 0 ? -y : y;
+    row[ROW + T0 + side] = side == 0 ? x : -x;
+  }
 }
 
 YOKE_SIMD void mb_plane_blocks_part(const yoke_multibody *mb, const mb_work *w, int part) {

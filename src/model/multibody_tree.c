@@ -66,11 +66,13 @@ typedef struct tree_link {
 } tree_link;
 
 /* What hangs on a body, at its centre of mass: kept from the first of them until the body itself is eliminated. Then another body takes the
- * place, so that few are in use and stay in the cache. */
+ * place, so that few are in use and stay in the cache; those of two parts never share a line of it. */
 typedef struct tree_load {
   tree_inertia inertia;
   double       force[6];
+  double       apart[5];
 } tree_load;
+_Static_assert(sizeof(tree_load) == 256, "whole lines");
 
 typedef struct tree_free {
   double s[3], U[6], inverse; /* 1 / D */
@@ -203,7 +205,10 @@ static void share_loads(mb_tree *tree, int *place, int *spare) {
   tree->n_loads = 0;
   for (int i = 0; i < tree->n_joints; ++i) {
     tree_joint *joint = &tree->joints[i];
-    if (tree->is_cut && i == tree->first_joint) n_spare = 0;
+    if (tree->is_cut && i == tree->first_joint) {
+      n_spare = 0;
+      ++tree->n_loads; /* nobody's: caches also fetch what is beside */
+    }
     joint->from = place[joint->child] - 1;
     joint->to   = -1;
     if (joint->from >= 0) spare[n_spare++] = joint->from;

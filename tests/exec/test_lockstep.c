@@ -85,13 +85,13 @@ static void short_work_is_never_shared(void **state) {
   yoke_lockstep_destroy(&l);
 }
 
-/* After eight runs that tell how long it takes. */
+/* After two runs, that tell how long it takes. */
 static void long_work_is_shared(void **state) {
   (void)state;
   yoke_lockstep *l = create(3, false);
   tally          t = {.seconds = 2e-4};
-  for (int k = 0; k < 9; ++k) yoke_lockstep_run(l, 8, 1.0, count_part, &t);
-  assert_int_equal(t.count[0], 8 + 3);
+  for (int k = 0; k < 3; ++k) yoke_lockstep_run(l, 8, 1.0, count_part, &t);
+  assert_int_equal(t.count[0], 2 + 3);
   assert_int_equal(t.count[2], 3);
   assert_int_equal(yoke_lockstep_used(l).n_shared, 1);
   assert_int_equal(yoke_lockstep_used(l).most, 3);
@@ -115,6 +115,54 @@ static void ranges_are_whole_grains_and_leave_nothing_out(void **state) {
   }
 }
 
+/* Rounds of parts that read what all others wrote in the round before: any that runs early, late, twice or not at all is seen. */
+enum { N_ROUNDS = 2000 };
+typedef struct relay {
+  int  round, n_parts, n_meetings;
+  int  seen[YOKE_LOCKSTEP_MOST_PARTS]; /* last round of each part, on lines that they share */
+  bool is_wrong[YOKE_LOCKSTEP_MOST_PARTS];
+} relay;
+
+static void run_relay(void *user, int part) {
+  relay *r = user;
+  if (r->seen[part] != r->round) r->is_wrong[part] = true;
+  r->seen[part] = r->round + 1;
+}
+
+static bool meet_relay(void *user) {
+  relay *r = user;
+  for (int i = 0; i < r->n_parts; ++i) {
+    if (r->seen[i] != r->round + 1) r->is_wrong[0] = true;
+  }
+  ++r->n_meetings;
+  return ++r->round < N_ROUNDS;
+}
+
+static void check_relay(yoke_lockstep *l, int n_parts, double amount) {
+  relay r = {.n_parts = n_parts};
+  yoke_lockstep_rounds(l, n_parts, amount, run_relay, meet_relay, &r);
+  assert_int_equal(r.n_meetings, N_ROUNDS);
+  for (int i = 0; i < n_parts; ++i) assert_false(r.is_wrong[i]);
+}
+
+static void parts_meet_once_in_every_round(void **state) {
+  (void)state;
+  for (int n_parts = 2; n_parts <= YOKE_LOCKSTEP_MOST_PARTS; ++n_parts) {
+    check_relay(NULL, n_parts, 1.0);
+    for (int threads = 2; threads <= 3; ++threads) {
+      yoke_lockstep *l = create(threads, true);
+      check_relay(l, n_parts, 1.0);
+      check_relay(l, n_parts, 0.0);
+      assert_int_equal(yoke_lockstep_used(l).n_runs, 1);
+      yoke_lockstep_destroy(&l);
+    }
+    yoke_lockstep *l = NULL;
+    assert_int_equal(yoke_lockstep_create_rehearsal(NULL, &l), YOKE_OK);
+    check_relay(l, n_parts, 1.0);
+    yoke_lockstep_destroy(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_part_runs_once),
@@ -122,6 +170,7 @@ int main(void) {
       cmocka_unit_test(who_comes_while_another_is_helped_works_alone),
       cmocka_unit_test(short_work_is_never_shared),
       cmocka_unit_test(long_work_is_shared),
+      cmocka_unit_test(parts_meet_once_in_every_round),
       cmocka_unit_test(ranges_are_whole_grains_and_leave_nothing_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,22 +40,28 @@ static const char flying[] = HEAD "bodies:\n" ROD("a", 0.5, 0, -0.1) ROD("b", 1.
                           "  wrist: {kind: revolute, between: [b.tip, c.low], axis: [0, 0, 1]}\n"
                           "split: {up: [a, alone], down: [b, c]}\n";
 
-/* Two four-bar linkages that share a bar, and a spring. */
+/* Two four-bar linkages that share a bar. */
 #define BAR(name, x, y, angle)                                                                                         \
   "  " name ": {kind: planar, mass: 1.1, inertia: 0.1, position: [" #x ", " #y "], angle: " #angle ",\n"               \
   "      frames: {low: [-0.5, 0], tip: [0.5, 0]}}\n"
-static const char linkages[] =
-    HEAD "bodies:\n" BAR("a", 0, 0.5, pi / 2) BAR("b", 0.5, 1, 0) BAR("c", 1, 0.5, pi / 2) BAR("d", 1.5, 1, 0) BAR(
-        "e", 2, 0.5, pi / 2) "connections:\n"
-                             "  base1: {kind: revolute, between: [ground, a.low]}\n"
-                             "  base2: {kind: revolute, between: [[1, 0, 0], c.low]}\n"
-                             "  base3: {kind: revolute, between: [[2, 0, 0], e.low]}\n"
-                             "  left1: {kind: revolute, between: [a.tip, b.low]}\n"
-                             "  right1: {kind: revolute, between: [b.tip, c.tip]}\n"
-                             "  left2: {kind: revolute, between: [c.tip, d.low]}\n"
-                             "  right2: {kind: revolute, between: [d.tip, e.tip]}\n"
-                             "  spring: {kind: spring-damper, between: [a.tip, e.low], stiffness: 10, free_length: 1}\n"
-                             "split: {first: [a, b], second: [c, d, e]}\n";
+#define LINKAGES(cut, more)                                                                                            \
+  HEAD "bodies:\n" BAR("a", 0, 0.5, pi / 2) BAR("b", 0.5, 1, 0) BAR("c", 1, 0.5, pi / 2) BAR("d", 1.5, 1, 0)           \
+      BAR("e", 2, 0.5, pi / 2) "connections:\n"                                                                        \
+                               "  base1: {kind: revolute, between: [ground, a.low]}\n"                                 \
+                               "  base2: {kind: revolute, between: [[1, 0, 0], c.low]}\n"                              \
+                               "  base3: {kind: revolute, between: [[2, 0, 0], e.low]}\n"                              \
+                               "  left1: {kind: revolute, between: [a.tip, b.low]}\n" cut                              \
+                               "  left2: {kind: revolute, between: [c.tip, d.low]}\n"                                  \
+                               "  right2: {kind: revolute, between: [d.tip, e.tip]}\n" more                            \
+                               "split: {first: [a, b], second: [c, d, e]}\n"
+#define PIN "  right1: {kind: revolute, between: [b.tip, c.tip]}\n"
+static const char linkages[] = LINKAGES(PIN, "");
+static const char turned[]   = LINKAGES("  right1: {kind: revolute, between: [c.tip, b.tip]}\n", "");
+/* The cut joint has rows that want the poses of both sides. */
+static const char sliding[] =
+    LINKAGES("  right1: {kind: translational, between: [b.tip, c.tip], axis: [1, 0.2, 0]}\n", "");
+static const char with_spring[] =
+    LINKAGES(PIN, "  spring: {kind: spring-damper, between: [a.tip, e.low], stiffness: 10, free_length: 1}\n");
 
 static void parts_open(rig *r, const char *text, bool in_parts) {
   rig_open(r, text, &(yoke_multibody_options){.in_parts = in_parts});
@@ -119,6 +125,13 @@ static void flying_tree_in_parts_moves_as_a_whole(void **state) {
 static void linkages_with_loops_in_parts_move_as_a_whole(void **state) {
   (void)state;
   check(linkages);
+  check(turned);
+  check(with_spring);
+}
+
+static void cut_joints_that_are_no_pins_wait_for_both_sides(void **state) {
+  (void)state;
+  check(sliding);
 }
 
 /* Joints of other kinds than trees have, in space: nothing is cut, and it is said why. */
@@ -142,6 +155,7 @@ int main(void) {
       cmocka_unit_test(hanging_tree_in_parts_moves_as_a_whole),
       cmocka_unit_test(flying_tree_in_parts_moves_as_a_whole),
       cmocka_unit_test(linkages_with_loops_in_parts_move_as_a_whole),
+      cmocka_unit_test(cut_joints_that_are_no_pins_wait_for_both_sides),
       cmocka_unit_test(mechanism_that_has_no_parts_says_why),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
