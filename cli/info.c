@@ -79,7 +79,10 @@ static void print_split(const yoke_inspection *in, const yoke_model_facts *f, bo
            c.n_channels, plural(c.n_channels, "channel", "channels"), c.channels);
   }
   if (couplings < f->n_couplings) printf("%-14s ... %d more (--all lists them)\n", "", f->n_couplings - couplings);
-  if (f->n_couplings == 0) printf("%-14s none: the subsystems do not touch each other\n", "couplings");
+  if (strcmp(f->scheme, "lockstep") == 0)
+    printf("%-14s exact forces at every evaluation\n", "couplings");
+  else if (f->n_couplings == 0)
+    printf("%-14s none: the subsystems do not touch each other\n", "couplings");
 }
 
 enum { MOST_LINES = 40 };

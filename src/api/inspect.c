@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "io/settings_text.h"
+#include "master/native_part.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,12 @@ static void take_split(yoke_inspection *in, const yoke_model *model, const yoke_
   const yoke_plan        *plan   = run->plan;
   const yoke_step_choice *choice = yoke_system_choice(run->system);
   yoke_model_facts       *facts  = &in->facts;
+  if (plan->native[0].in_parts) { /* one solver for all: there are no macro steps, and nothing is predicted */
+    facts->scheme   = "lockstep";
+    facts->sequence = "one solver";
+    facts->control  = "that of the solver";
+    take_parts(in, model);
+  }
   if (plan->step.is_free) return;
   facts->order      = plan->scheme.order;
   facts->macro_step = yoke_system_H(run->system);

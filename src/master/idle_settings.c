@@ -129,6 +129,11 @@ static bool coupling_reads(const yoke_plan *plan, const char *name, const yoke_s
 void yoke_idle_settings(const yoke_model *model, const yoke_plan *plan, yoke_idle_found *found, void *user) {
   const yoke_cosimulation_def *def = &model->cosimulation;
   char                         key[2 * YOKE_SETTING_PATH + 64], reason[400];
+  const yoke_setting_value    *lockstep = yoke_settings_find(&def->given, yoke_macro_rows.path, "lockstep");
+  if (lockstep != NULL && lockstep->number[0] != 0.0 && model->n_parts < 2) {
+    snprintf(key, sizeof key, "%s.%s", lockstep->path, lockstep->row->key);
+    found(user, lockstep, key, "subsystems meet in lockstep, and the model has no split into two or more");
+  }
   if (plan->step.is_free) return;
   for (int i = 0; i < def->given.n; ++i) {
     const yoke_setting_value *value = &def->given.values[i];

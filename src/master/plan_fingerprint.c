@@ -37,6 +37,18 @@ static void put_foreign(const yoke_foreign_part *part, yoke_pack *out) {
   }
 }
 
+/* Which bodies go together in lockstep: sums are formed half by half. */
+static void put_halves(const yoke_plan *plan, int p, yoke_pack *out) {
+  const yoke_model *model = plan->native[p].def.model;
+  uint64_t          sum   = YOKE_CHECKSUM_START;
+  for (int i = 0; i < model->n_parts; ++i) {
+    const yoke_split_part *part = &model->parts[i];
+    sum                         = yoke_checksum(sum, &part->n_bodies, sizeof part->n_bodies);
+    sum                         = yoke_checksum(sum, part->bodies, (size_t)part->n_bodies * sizeof *part->bodies);
+  }
+  yoke_fingerprint_sum(out, sum, "the split in lockstep of subsystem '%s'", plan->parts[p].name);
+}
+
 static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
   const yoke_plan_part    *part = &plan->parts[p];
   object_list              list = {.out = out, .part = part->name};
@@ -46,6 +58,7 @@ static void put_part(const yoke_plan *plan, int p, yoke_pack *out) {
   snprintf(path, sizeof path, YOKE_SUBSYSTEM_PATH ".%s", part->name);
   if (own != NULL) yoke_fingerprint_settings(out, &yoke_subsystem_rows, path, &own[p]);
   if (part->make == yoke_native_part_make) yoke_model_fingerprint(plan->native[p].def.model, put_object, &list);
+  if (part->make == yoke_native_part_make && plan->native[p].in_parts) put_halves(plan, p, out);
   if (part->make == yoke_foreign_part_make) put_foreign(part->definition, out);
 }
 

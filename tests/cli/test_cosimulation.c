@@ -329,6 +329,17 @@ static void converge_tells_of_keys_that_no_method_reads(void **state) {
   assert_null(strstr(f->err, "beta"));
 }
 
+#define RODS "--set parameters.N=4 --set cosimulation.lockstep=true "
+static void info_tells_of_lockstep_and_a_run_without_a_split_that_it_is_idle(void **state) {
+  fixture *f = *state;
+  assert_int_equal(
+      yoke(f, "info examples/pendulum-chain.yaml " RODS "--set 'split={a: [\"rod[1..2]\"], b: [\"rod[3..4]\"]}'"), 0);
+  assert_says(f->out, "lockstep, one solver, step control: that of the solver\n");
+  assert_says(f->out, "exact forces at every evaluation\n");
+  assert_int_equal(yoke(f, "check examples/pendulum-chain.yaml " RODS), 0);
+  assert_says(f->err, "'cosimulation.lockstep' has no effect");
+}
+
 static void every_formulation_has_a_page_with_equations_order_stability_cost_and_use(void **state) {
   static const char *const sections[] = {"## Equations\n", "## Order\n", "## Stability\n", "## Cost\n",
                                          "## When to use"};
@@ -540,6 +551,7 @@ int main(void) {
       TEST(help_lists_every_scheme_and_formulation),
       TEST(help_and_options_come_from_the_table_of_settings),
       TEST(converge_tells_of_keys_that_no_method_reads),
+      TEST(info_tells_of_lockstep_and_a_run_without_a_split_that_it_is_idle),
       TEST(what_a_model_file_is_warned_of_is_said_once),
       TEST(info_tells_the_settings_that_a_run_would_read),
       TEST(every_formulation_has_a_page_with_equations_order_stability_cost_and_use),

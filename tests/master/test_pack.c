@@ -482,6 +482,40 @@ static void bytes_of_another_model_are_refused_with_what_differs(void **state) {
                 "body 'm1' of subsystem 'a' where this system has body 'm2'");
 }
 
+/* Five rods as a whole, in lockstep where they are split behind rod `cut`; 0: in one piece. */
+static void open_rods(cosim *c, int cut) {
+  char sets[200];
+  snprintf(sets, sizeof sets, "parameters.N=5;split={a: [\"rod[1..%d]\"], b: [\"rod[%d..5]\"]}", cut > 0 ? cut : 2,
+           cut > 0 ? cut + 1 : 3);
+  const yoke_plan_options   whole  = {.is_whole = true, .in_parts = cut > 0};
+  const yoke_system_options serial = {.exec = "serial"};
+  cosim_load(c, "examples/pendulum-chain.yaml", sets);
+  assert_int_equal(yoke_plan_create(c->ctx, c->model, &whole, &c->plan), YOKE_OK);
+  assert_int_equal(yoke_system_create(c->ctx, c->plan, &serial, &c->system), YOKE_OK);
+}
+
+static void bytes_of_another_lockstep_are_refused(void **state) {
+  (void)state;
+  cosim     from, same, other, whole;
+  yoke_pack bytes = {0};
+  open_rods(&from, 2);
+  open_rods(&same, 2);
+  open_rods(&other, 3);
+  open_rods(&whole, 0);
+  assert_int_equal(yoke_system_save(from.system, &bytes, from.ctx), YOKE_OK);
+  assert_int_equal(yoke_system_restore(same.system, bytes.bytes, bytes.size, same.ctx), YOKE_OK);
+  assert_true(yoke_system_restore(other.system, bytes.bytes, bytes.size, other.ctx) < 0);
+  assert_true(has_message(other.ctx, "the split in lockstep of subsystem"));
+  assert_true(has_message(other.ctx, "is not what it was"));
+  assert_true(yoke_system_restore(whole.system, bytes.bytes, bytes.size, whole.ctx) < 0);
+  assert_true(has_message(whole.ctx, "the split in lockstep of subsystem"));
+  yoke_pack_free(&bytes);
+  cosim_close(&from);
+  cosim_close(&same);
+  cosim_close(&other);
+  cosim_close(&whole);
+}
+
 static void bytes_of_other_settings_are_refused_with_their_key(void **state) {
   (void)state;
   check_refusal(&plain, two_mass, "cosimulation.scheme=explicit",
@@ -687,6 +721,7 @@ int main(int argc, char **argv) {
       IN_A_FOLDER(a_whole_model_goes_on_in_another_process),
       cmocka_unit_test(a_restored_system_repeats_its_run),
       cmocka_unit_test(bytes_of_another_model_are_refused_with_what_differs),
+      cmocka_unit_test(bytes_of_another_lockstep_are_refused),
       cmocka_unit_test(bytes_of_other_settings_are_refused_with_their_key),
       cmocka_unit_test(bytes_that_are_damaged_or_cut_off_are_refused),
       cmocka_unit_test(hostile_bytes_neither_crash_nor_hang),
