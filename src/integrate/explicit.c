@@ -24,16 +24,19 @@ yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, dou
 yoke_status explicit_project(const yoke_integrator *integrator, void *work, double t, double *q, double *v,
                              double *before, bool *moved) {
   const yoke_equations *e = integrator->equations;
-  *moved                  = false;
+  if (moved != NULL) *moved = false;
   if (e->ng + e->n_norms == 0) return YOKE_OK;
-  memcpy(before, q, (size_t)e->nq * sizeof *q);
-  memcpy(before + e->nq, v, (size_t)e->nv * sizeof *v);
+  if (moved != NULL) {
+    memcpy(before, q, (size_t)e->nq * sizeof *q);
+    memcpy(before + e->nq, v, (size_t)e->nv * sizeof *v);
+  }
   if (e->ops->project != NULL) {
     YOKE_TRY(e->ops->project(e->self, work, t, q, v));
   } else {
     YOKE_TRY(e->ops->project_position(e->self, work, t, q));
     YOKE_TRY(e->ops->project_velocity(e->self, work, t, q, v));
   }
+  if (moved == NULL) return YOKE_OK;
   *moved =
       memcmp(before, q, (size_t)e->nq * sizeof *q) != 0 || memcmp(before + e->nq, v, (size_t)e->nv * sizeof *v) != 0;
   return YOKE_OK;

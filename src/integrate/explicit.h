@@ -17,7 +17,7 @@ yoke_status explicit_evaluate(const yoke_integrator *integrator, void *work, dou
                               const yoke_signal *u, double t, yoke_side side, const double *q, const double *v,
                               double *qdot, double *a, double *lambda);
 
-/* Project q and v at t. `before` [nq + nv] receives what was there; *moved: did a bit change? No constraints: nothing. */
+/* Project q and v at t. `before` [nq + nv] receives what was there; *moved: did a bit change? (NULL: not asked, `before` is left alone.) No constraints: nothing. */
 yoke_status explicit_project(const yoke_integrator *integrator, void *work, double t, double *q, double *v,
                              double *before, bool *moved);
 

@@ -90,6 +90,7 @@ typedef struct rk_view {
   double                *u_now, *temp, *lambda;
   double                *q, *v, *a, *qdot; /* at t */
   double                *q_stage, *v_stage, *q_new, *v_new;
+  bool                   copies_later; /* the first attempt copies the values at t, part by part */
   double                *kq[RK_MAX_STAGES], *kv[RK_MAX_STAGES];
 } rk_view;
 
@@ -249,6 +250,7 @@ static void view(const yoke_integrator *integrator, void *scratch, yoke_integrat
   x->v_stage          = explicit_at(scratch, self->v_stage);
   x->q_new            = x->q;
   x->v_new            = x->v;
+  x->copies_later     = false;
   x->qdot             = self->nystroem ? x->v : explicit_at(own, self->qdot);
   x->kq[0]            = x->qdot;
   x->kv[0]            = x->a;
@@ -304,7 +306,8 @@ static void begin_step(rk_view *x) {
     x->a    = explicit_at(x->start, self->a0);
     x->qdot = x->v;
   } else {
-    yoke_lockstep_follow(e->helpers, e->nv, copy_plain_part, x);
+    x->copies_later = e->ops->parts != NULL && e->ops->parts->open(e->self, x->work) != NULL;
+    if (!x->copies_later) yoke_lockstep_follow(e->helpers, e->nv, copy_plain_part, x);
     x->q    = explicit_at(x->start, 0);
     x->v    = explicit_at(x->start, self->v0);
     x->a    = explicit_at(x->start, self->a0);
@@ -482,6 +485,29 @@ static void combine_in_part(const rk_rounds *r, const rk_row *row, int part, dou
   if (part == 0) combine_range(r->x, row, r->h, true, true, at, e->nq - at, q_out + at);
 }
 
+static void copy_span(double *to, const double *from, yoke_range span) {
+  memcpy(to + span.begin, from + span.begin, (size_t)(span.end - span.begin) * sizeof *to);
+}
+
+/* Values at t beside the head, as in begin_step. */
+static void copy_in_part(const rk_rounds *r, int part) {
+  const rk_view    *x = r->x;
+  const int         s = x->self->tableau->s, nq = x->integrator->equations->nq;
+  const yoke_range  rest = {explicit_n_q(x->integrator->equations), nq};
+  const yoke_range *spans;
+  int               n = r->ops->spans(r->parted, part, true, &spans);
+  for (int k = 0; k < n + (part == 0); ++k) {
+    const yoke_range span = k < n ? spans[k] : rest;
+    copy_span(x->q, x->q_new, span);
+    copy_span(x->qdot, x->kq[s], span);
+  }
+  n = r->ops->spans(r->parted, part, false, &spans);
+  for (int k = 0; k < n; ++k) {
+    copy_span(x->v, x->v_new, spans[k]);
+    copy_span(x->a, x->kv[s], spans[k]);
+  }
+}
+
 static void sum_errors_in_part(rk_rounds *r, int part) {
   const rk_view *x = r->x;
   double         error[BLOCK];
@@ -510,6 +536,7 @@ static void run_round(void *user, int part) {
   rk_rounds     *r = user;
   const rk_view *x = r->x;
   if (!r->is_inside && !r->is_first) r->ops->leave(r->parted, part);
+  if (!r->is_inside && r->is_first && x->copies_later) copy_in_part(r, part);
   if (r->i > r->last) {
     if (r->new_point != NULL) combine_in_part(r, r->new_point, part, x->q_new, x->v_new);
     sum_errors_in_part(r, part);
@@ -697,8 +724,9 @@ static yoke_status run_dense(const rk_view *x, double h, double t_new) {
  * the step: where the further stages fail, dense output is the cubic. */
 static yoke_status complete(const rk_view *x, double h, double t_new) {
   const rk_tableau *tab = x->self->tableau;
-  bool              moved;
-  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
+  bool              moved = false;
+  bool *const       asks = tab->has_second ? NULL : &moved;
+  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, asks));
   if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
   x->own->n_dense = is_never_looked_into(x) ? NEVER_LOOKED_INTO : NOT_LOOKED_INTO;
   if (t_new < x->state->t_look) return YOKE_OK;
@@ -817,6 +845,7 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
     const double t_new  = h_try == t_left ? t_limit : state->t + h_try;
     double       err    = 0;
     yoke_status  status = attempt(&x, h_try, t_new, &err);
+    x.copies_later      = false;
     err /= loose;
     if (status == YOKE_OK && (err <= 1 || is_fixed)) {
       status = complete(&x, h_try, t_new);

@@ -219,7 +219,7 @@ static void want_accelerations(const yoke_multibody *mb, const mb_work *w, const
   }
 }
 
-/* What belongs to no part: the ground, and rates of cut joints. Who is on the way out of an evaluation reads none of it. */
+/* What belongs to no part and nobody changes: the ground, and rates of cut joints. All threads read it, so it is written once. */
 static void begin(const yoke_multibody *mb, const mb_work *w) {
   memset(&w->pose[0], 0, sizeof w->pose[0]);
   w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
@@ -237,13 +237,20 @@ typedef struct evaluation {
   double       *qdot, *a, *lambda; /* qdot, lambda: NULL, not wanted */
 } evaluation;
 
+/* What a part says, on lines of its own. */
+typedef struct part_flags {
+  bool is_sound, is_finite;
+  char apart[126];
+} part_flags;
+
 struct yoke_parted {
   const yoke_multibody *mb;
   mb_work               w;
+  char                  apart[128]; /* from what changes */
+  part_flags            flags[2];
   evaluation            now, met;  /* what is entered; what was met and is to be left */
   bool                  is_placed; /* poses are there, and what others but the parts themselves do */
   bool                  is_whole;  /* what was met has been found without parts */
-  bool                  is_sound[2], is_finite[2];
 };
 
 size_t mb_parts_scratch(const yoke_multibody *mb) {
@@ -259,7 +266,8 @@ static yoke_parted *open_work(const yoke_multibody *mb, void *work) {
   mb_work w;
   mb_work_carve(mb, work, &w);
   yoke_parted *x = w.parted;
-  *x             = (yoke_parted){.mb = mb, .w = w, .is_finite = {true, true}};
+  *x             = (yoke_parted){.mb = mb, .w = w, .flags = {{.is_finite = true}, {.is_finite = true}}};
+  begin(mb, &w);
   return x;
 }
 
@@ -280,7 +288,7 @@ static void parts_begin(yoke_parted *x, double t, const double *q, const double 
                         double *a, double *lambda) {
   x->now       = (evaluation){.t = t, .q = q, .v = v, .u = u, .qdot = qdot, .a = a, .lambda = lambda};
   x->is_placed = false;
-  begin(x->mb, &x->w);
+  if (x->mb->parts->has_forces) memset(x->w.wrench, 0, 6 * sizeof *x->w.wrench);
   if (x->mb->tree == NULL && x->mb->parts->is_direct) mb_plane_begin_cut(x->mb, &x->w);
 }
 
@@ -289,12 +297,12 @@ static void go_in(yoke_parted *x, int part) {
   const mb_work        *w  = &x->w;
   const mb_part        *p  = &mb->parts->part[part];
   if (mb->tree != NULL) {
-    x->is_sound[part] = mb_tree_accelerate_part(mb, w, x->now.t, part);
+    x->flags[part].is_sound = mb_tree_accelerate_part(mb, w, x->now.t, part);
     return;
   }
   mb_plane_blocks_part(mb, w, part);
-  x->is_sound[part] = mb_plane_factor_part(mb, w, part);
-  if (!x->is_sound[part]) return;
+  x->flags[part].is_sound = mb_plane_factor_part(mb, w, part);
+  if (!x->flags[part].is_sound) return;
   for (int i = 0; i < p->n_nodes; ++i) mb_free_acceleration(mb, w, p->node[i], NULL);
   want_accelerations(mb, w, p);
   mb_plane_in_part(mb, w, w->lambda, part);
@@ -320,7 +328,7 @@ static void parts_enter(yoke_parted *x, int part) {
 static bool meet(const yoke_parted *x) {
   const yoke_multibody *mb = x->mb;
   const mb_work        *w  = &x->w;
-  if (!x->is_sound[0] || !x->is_sound[1]) return false;
+  if (!x->flags[0].is_sound || !x->flags[1].is_sound) return false;
   if (mb->tree != NULL) {
     if (!mb_tree_accelerate_part(mb, w, x->now.t, MB_CUT)) return false;
     const int *outside, n = mb_tree_outside(mb, &outside);
@@ -357,7 +365,7 @@ static yoke_status add_quadratures(yoke_parted *x) {
 }
 
 static yoke_status parts_end(const yoke_parted *x) {
-  return x->is_finite[0] && x->is_finite[1] ? YOKE_OK : YOKE_NON_FINITE;
+  return x->flags[0].is_finite && x->flags[1].is_finite ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 static yoke_status parts_meet(yoke_parted *x, bool *is_met) {
@@ -415,7 +423,7 @@ static void parts_leave(yoke_parted *x, int part) {
     if (lambda != NULL) copy_multipliers(x, p);
     if (lambda != NULL && part == 1) copy_multipliers(x, &mb->parts->cut);
   }
-  x->is_finite[part] = isfinite(to.sum);
+  x->flags[part].is_finite = isfinite(to.sum);
 }
 
 const yoke_parts_ops mb_parts_ops = {.open  = parts_open,

@@ -127,10 +127,13 @@ YOKE_SIMD bool mb_plane_factor(const yoke_multibody *mb, const mb_work *w) {
   return yoke_block_ldl_factor(mb->ldl, w->S, mb_pivot_limit(mb)) == YOKE_OK;
 }
 
-/* What rows still want of free accelerations. */
+/* What rows still want of free accelerations; the ground has none. */
 static YOKE_ALWAYS_INLINE void subtract_free(const mb_work *w, const mb_joint *joint, double *lambda) {
-  const double *a = w->acceleration + 6 * joint->link.node[0], *b = w->acceleration + 6 * joint->link.node[1];
-  const double *row = w->plane + ROW * joint->g0;
+  static const double rest[6];
+  const int          *node = joint->link.node;
+  const double       *a    = node[0] > 0 ? w->acceleration + 6 * node[0] : rest;
+  const double       *b    = node[1] > 0 ? w->acceleration + 6 * node[1] : rest;
+  const double       *row  = w->plane + ROW * joint->g0;
   for (int g = joint->g0; g < joint->g0 + joint->n; ++g, row += ROW) {
     const double here  = row[NX] * a[0] + row[NY] * a[1] + row[T0] * a[5];
     const double there = -row[NX] * b[0] - row[NY] * b[1] + row[T1] * b[5];
