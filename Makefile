@@ -23,7 +23,7 @@ help:
 	@echo "make build    $(BUILD_DIR)/yoke, $(BUILD_DIR)/libyoke.so and $(BUILD_DIR)/libyoke.a"
 	@echo "make install  build, then copy to PREFIX ($(PREFIX)), below DESTDIR if given; make uninstall removes it"
 	@echo "make test     tests, plain and with sanitizers, without the longest"
-	@echo "make test-quick  the same of the release build"
+	@echo "make test-quick  the short ones of the release build, in a minute and a half"
 	@echo "make bench    benchmarks: accuracy beside time"
 	@echo "make verify   clang-tidy, valgrind, all tests whole, thread sanitizer, minimal build, long tests"
 	@echo "make figures  the pictures of docs/stability.md, into $(BUILD_DIR)/figures"
@@ -54,9 +54,9 @@ demo: build
 test: setup-test check-format
 	@scripts/test release asan
 
-# Release alone.
+# Release alone, without what takes longer than 0.1 s.
 test-quick: setup-test
-	@scripts/test release
+	@scripts/test --quick release
 
 # Everything that takes longer: other compilers and builds, valgrind, clang-tidy, long simulations.
 verify: setup-all tidy

@@ -1,5 +1,6 @@
 /* Samples of what takes long. By hand a test program runs whole. `make test` leaves out long tests and takes a share of large matrices, more
- * so under sanitizers (tests/CMakeLists.txt has the numbers); `make verify` runs all of it (YOKE_WHOLE=1). */
+ * so under sanitizers (tests/CMakeLists.txt has the numbers); `make verify` runs all of it (YOKE_WHOLE=1), `make
+ * test-quick` as little as under sanitizers (YOKE_QUICK=1). */
 #ifndef YOKE_TESTS_SAMPLE_H
 #define YOKE_TESTS_SAMPLE_H
 
