@@ -86,6 +86,28 @@ static void pendulum_and_cable_keep_their_energy(void **state) {
   energy_release(&run);
 }
 
+/* 3000 macro steps each. The accumulated leak at the end falls by 95 % and more with the correction alone; its largest value on the way, which
+ * is what one step brings in before the next one takes it out, by 93.5 % with held forces and by 99 % with `order: 1`. Positions are in
+ * energy_correction. */
+static void quarter_car_leaks_a_twentieth(void **state) {
+  static const char *const sets[3] = {"cosimulation.energy=monitor cosimulation.order=0",
+                                      "cosimulation.energy=correct cosimulation.order=0",
+                                      "cosimulation.energy=correct cosimulation.order=1"};
+  double                   end[3], largest[3];
+  (void)state;
+  for (int i = 0; i < 3; ++i) {
+    energy_run run = energy_of("examples/quarter-car.yaml", sets[i], "");
+    assert_int_equal(run.summary.macro_steps, 3000);
+    end[i]     = fabs(run.summary.leak);
+    largest[i] = run.summary.leak_largest;
+    energy_release(&run);
+  }
+  energy_check("held, not corrected", end[0], 6.12, 0.01);
+  assert_true(end[1] < 1e-5 * end[0] && end[2] < 1e-5 * end[0]);
+  assert_true(largest[1] < 0.07 * largest[0]);
+  assert_true(largest[2] < 0.01 * largest[0]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(uncorrected_tables_are_those_of_the_source),
@@ -93,6 +115,7 @@ int main(void) {
       cmocka_unit_test(other_steps_leak_as_in_the_source),
       cmocka_unit_test(smaller_caps_correct_less),
       cmocka_unit_test(pendulum_and_cable_keep_their_energy),
+      cmocka_unit_test(quarter_car_leaks_a_twentieth),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
