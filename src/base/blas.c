@@ -14,10 +14,20 @@ static bool find(const char *name, void *function) {
   return symbol != NULL;
 }
 
-static void set_one(const char *get_name, const char *set_name) {
+/* Threads that OpenBLAS started when it was loaded look for work for some hundredths of a second, on processors that others want. It starts
+ * them again when it is told to use several. */
+static void end_threads_of_openblas(void) {
+  int (*end)(void);
+  if (find("blas_thread_shutdown_", &end)) (void)end();
+}
+
+/* True: it had several. */
+static bool set_one(const char *get_name, const char *set_name) {
   int (*get)(void);
   void (*set)(int);
-  if (find(get_name, &get) && find(set_name, &set) && get() != 1) set(1);
+  if (!find(get_name, &get) || !find(set_name, &set) || get() == 1) return false;
+  set(1);
+  return true;
 }
 
 /* BLIS counts in 64 bits. */
@@ -28,8 +38,8 @@ static void set_one_of_blis(void) {
 }
 
 void yoke_blas_use_one_thread(void) {
-  set_one("openblas_get_num_threads", "openblas_set_num_threads");
-  set_one("MKL_Get_Max_Threads", "MKL_Set_Num_Threads");
+  if (set_one("openblas_get_num_threads", "openblas_set_num_threads")) end_threads_of_openblas();
+  (void)set_one("MKL_Get_Max_Threads", "MKL_Set_Num_Threads");
   set_one_of_blis();
 }
 
