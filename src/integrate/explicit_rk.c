@@ -723,9 +723,9 @@ static yoke_status run_dense(const rk_view *x, double h, double t_new) {
 /* After the error test: project, derivative at the new point, and what dense output needs where somebody looks. A look does not decide about
  * the step: where the further stages fail, dense output is the cubic. */
 static yoke_status complete(const rk_view *x, double h, double t_new) {
-  const rk_tableau *tab = x->self->tableau;
+  const rk_tableau *tab   = x->self->tableau;
   bool              moved = false;
-  bool *const       asks = tab->has_second ? NULL : &moved;
+  bool *const       asks  = tab->has_second ? NULL : &moved;
   YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, asks));
   if (tab->has_second || moved) YOKE_TRY(evaluate_new(x, t_new));
   x->own->n_dense = is_never_looked_into(x) ? NEVER_LOOKED_INTO : NOT_LOOKED_INTO;

@@ -27,6 +27,18 @@ static void rigid_pose(const double *q, const double *v, yoke_pose *pose) {
   }
 }
 
+/* Every number once: clearing all of them first would take longer than the rest. */
+static void planar_pose(const double *q, const double *v, yoke_pose *pose) {
+  const double c = cos(q[2]), s = sin(q[2]);
+  vec3_set(pose->r, q[0], q[1], 0.0);
+  vec3_set(pose->R, c, -s, 0.0);
+  vec3_set(pose->R + 3, s, c, 0.0);
+  vec3_set(pose->R + 6, 0.0, 0.0, 1.0);
+  vec3_set(pose->v, v != NULL ? v[0] : 0.0, v != NULL ? v[1] : 0.0, 0.0);
+  vec3_set(pose->w, 0.0, 0.0, v != NULL ? v[2] : 0.0);
+  pose->angle = q[2];
+}
+
 void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
   q += node->iq;
   if (v != NULL) v += node->iv;
@@ -34,26 +46,16 @@ void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_po
     rigid_pose(q, v, pose);
     return;
   }
+  if (node->kind == YOKE_BODY_PLANAR && node->nv > 0) {
+    planar_pose(q, v, pose);
+    return;
+  }
   memset(pose, 0, sizeof *pose);
   pose->R[0] = pose->R[4] = pose->R[8] = 1.0;
   if (node->nv == 0) return; /* the ground */
   switch (node->kind) {
-  case YOKE_BODY_RIGID: break; /* above */
-  case YOKE_BODY_PLANAR: {
-    const double c = cos(q[2]), s = sin(q[2]);
-    pose->r[0]  = q[0];
-    pose->r[1]  = q[1];
-    pose->angle = q[2];
-    pose->R[0] = pose->R[4] = c;
-    pose->R[1]              = -s;
-    pose->R[3]              = s;
-    if (v != NULL) {
-      pose->v[0] = v[0];
-      pose->v[1] = v[1];
-      pose->w[2] = v[2];
-    }
-    break;
-  }
+  case YOKE_BODY_RIGID: break;  /* above */
+  case YOKE_BODY_PLANAR: break; /* above */
   case YOKE_BODY_PARTICLE:
     vec3_copy(pose->r, q);
     if (v != NULL) vec3_copy(pose->v, v);
