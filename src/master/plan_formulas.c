@@ -37,11 +37,6 @@ static yoke_status resolve(plan_builder *b, int k, yoke_output *out) {
     yoke_note(b->ctx, "%s: '%s' does not exist in this run, nor what is made of it", where, reference->name);
     return YOKE_OK;
   }
-  if (plan_left_out_with_work(b, reference->name)) {
-    yoke_note(b->ctx, "%s: '%s' and what is made of it are left out: no work is counted with cosimulation.energy off",
-              where, reference->name);
-    return YOKE_OK;
-  }
   char why[PLAN_WHY_LENGTH];
   if (plan_is_untold(b->plan, reference->name, why, sizeof why))
     return yoke_fail(b->ctx, YOKE_E_MODEL, "%s: '%s' does not exist: %s", where, reference->name, why);
