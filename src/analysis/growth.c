@@ -1,11 +1,13 @@
 #include "analysis/growth.h"
 
 #include "base/cancel.h"
+#include "frames/expression_jumps.h"
 #include "master/system.h"
 #include "native/native.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1001 /* the start is one of them */ };
@@ -14,7 +16,39 @@ static const double delta  = 1e-5; /* of the spread: far above what the solver l
 static const double rtol   = 1e-6;
 static const double moving = 1e-6; /* of the largest spread of its kind: what moves less stands still */
 
-static bool hits(const yoke_model *model, const yoke_event *event) {
+/* Which variable of an expression is the time. */
+enum { TIME_OF_LOADS = 0, TIME_OF_FORMULAS = 0, TIME_OF_LAWS = 2, BEHIND_LAWS = 3 };
+
+/* May it break where the model comes to, as a rope that becomes taut does? `first`: behind all of its variables. NULL: no. */
+static yoke_status find_break(const yoke_expression *e, int time, int first, bool *found) {
+  const int        most = e != NULL && !*found ? yoke_expression_most_jumps(e) : 0;
+  yoke_expression *held = NULL;
+  int              n    = 0;
+  if (most == 0) return YOKE_OK;
+  yoke_jump *jumps = yoke_allocate((size_t)most, sizeof *jumps);
+  if (jumps == NULL) return YOKE_E_MEMORY;
+  const yoke_status status = yoke_expression_hold(e, time, first, jumps, &n, &held);
+  *found                   = status == YOKE_OK && n > 0;
+  for (int i = 0; status == YOKE_OK && i < n; ++i) yoke_expression_destroy(&jumps[i].s);
+  yoke_expression_destroy(&held);
+  free(jumps);
+  return status;
+}
+
+static yoke_status find_breaks(const yoke_model *model, bool *found) {
+  const int first = model->n_variables + 1;
+  for (int i = 0; i < model->n_loads; ++i) {
+    for (int k = 0; k < 3; ++k) YOKE_TRY(find_break(model->loads[i].value[k], TIME_OF_LOADS, first, found));
+  }
+  for (int i = 0; i < model->n_connections; ++i) {
+    const yoke_connection *c = &model->connections[i];
+    YOKE_TRY(find_break(c->law.expression, TIME_OF_LAWS, BEHIND_LAWS, found));
+    YOKE_TRY(find_break(c->formula, TIME_OF_FORMULAS, first, found));
+  }
+  return YOKE_OK;
+}
+
+static bool event_hits(const yoke_model *model, const yoke_event *event) {
   for (int k = 0; k < event->n_set; ++k) {
     const yoke_variable *set = &model->variables[event->variable[k] - 1];
     if (set->kind == YOKE_VARIABLE_STATE && set->is_velocity) return true;
@@ -22,12 +56,12 @@ static bool hits(const yoke_model *model, const yoke_event *event) {
   return false;
 }
 
-bool yoke_growth_is_likely(const yoke_model *model) {
+static bool is_hit(const yoke_model *model) {
   for (int i = 0; i < model->n_loads; ++i) {
     if (model->loads[i].kind == YOKE_LOAD_CONTACT) return true;
   }
   for (int i = 0; i < model->n_events; ++i) {
-    if (hits(model, &model->events[i])) return true;
+    if (event_hits(model, &model->events[i])) return true;
   }
   for (int b = 0; b < model->n_bodies; ++b) {
     const yoke_chain *chain = model->bodies[b].chain;
@@ -36,6 +70,12 @@ bool yoke_growth_is_likely(const yoke_model *model) {
     }
   }
   return false;
+}
+
+yoke_status yoke_growth_is_likely(yoke_context *ctx, const yoke_model *model, bool *likely) {
+  *likely                  = is_hit(model);
+  const yoke_status status = *likely ? YOKE_OK : find_breaks(model, likely);
+  return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "the laws and loads of the model");
 }
 
 static bool is_small(const yoke_model *model) {

@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does something hit something? Other motions make errors larger too, but seldom as many times as there are impacts. */
-bool yoke_growth_is_likely(const yoke_model *model);
+/* Does something hit something: a contact, an event that sets a velocity, a law or load that breaks where the motion comes to (not with the time alone)? Other
+ * motions make errors larger too, but seldom as many times as there are impacts. */
+yoke_status yoke_growth_is_likely(yoke_context *ctx, const yoke_model *model, bool *likely);
 
 typedef struct yoke_growth {
   double  factor;      /* NaN: not known */

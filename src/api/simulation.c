@@ -158,7 +158,7 @@ static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
 /* Is the growth of errors asked for? Who names an estimator wants that control as it was published. */
 static bool minds_growth(const yoke_simulation *s) {
   const yoke_cosimulation_def *c = &s->model->cosimulation;
-  if (!yoke_growth_is_likely(s->model) || s->options.at_rest) return false;
+  if (s->options.at_rest) return false;
   if (c->has_step) return !s->options.no_predict;
   return yoke_settings_find(&c->given, yoke_control_rows.path, "growth") == NULL &&
          yoke_settings_find(&c->given, yoke_control_rows.path, "estimator") == NULL;
@@ -166,9 +166,11 @@ static bool minds_growth(const yoke_simulation *s) {
 
 /* Rank 0 plans, and its plan knows. */
 static yoke_status measure_growth(yoke_context *ctx, yoke_simulation *s) {
-  const bool is_split = s->model->n_parts > 0 && !s->options.monolithic && !yoke_macro_is_lockstep(s->model);
+  const bool is_split  = s->model->n_parts > 0 && !s->options.monolithic && !yoke_macro_is_lockstep(s->model);
+  bool       is_likely = false;
   if (!is_split || !minds_growth(s) || !yoke_context_is_first(ctx)) return YOKE_OK;
-  return yoke_growth_measure(ctx, s->model, &s->motion);
+  YOKE_TRY(yoke_growth_is_likely(ctx, s->model, &is_likely));
+  return is_likely ? yoke_growth_measure(ctx, s->model, &s->motion) : YOKE_OK;
 }
 
 /* From the assembled start, or from rest. */
