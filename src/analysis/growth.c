@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1001 /* the start is one of them */ };
+enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1001 /* the start is one of them */, N_EARLY = 21 };
 
 static const double delta  = 1e-5; /* of the spread: far above what the solver leaves, far below what it becomes */
 static const double rtol   = 1e-6;
@@ -212,31 +212,35 @@ static void disturb(pilot *p) {
   const int    nq     = p->nq;
   const double q_most = largest_spread(p, 0, nq), v_most = largest_spread(p, nq, p->n);
   for (int i = 0; i < p->n; ++i) {
-    const int own = i < nq ? i : i - nq;
     if (p->spread[i] <= moving * (i < nq ? q_most : v_most)) p->spread[i] = 0.0;
-    p->start[i] += (own % 2 == 0 ? delta : -delta) * p->spread[i];
+    p->start[i] += ((i < nq ? i : i - nq) % 2 == 0 ? delta : -delta) * p->spread[i];
   }
 }
 
-/* NRMSE of coordinate i. */
-static double difference(const pilot *p, int i) {
+/* Root mean square of the differences of coordinate i at times from .. to - 1, in units of that of its motion. */
+static double difference(const pilot *p, int i, int from, int to) {
   double sum = 0.0, mean = 0.0, motion = 0.0;
   for (int k = 0; k < N_TIMES; ++k) mean += p->first[(size_t)k * (size_t)p->n + (size_t)i] / N_TIMES;
   for (int k = 0; k < N_TIMES; ++k) {
     const size_t at = (size_t)k * (size_t)p->n + (size_t)i;
     const double x = p->first[at] - mean, d = p->second[at] - p->first[at];
-    sum += d * d;
-    motion += x * x;
+    motion += x * x / N_TIMES;
+    if (k >= from && k < to) sum += d * d / (to - from);
   }
   return sqrt(sum / motion);
 }
 
-static double compare(const pilot *p) {
-  double growth = 1.0;
+static double largest_difference(const pilot *p, int from, int to) {
+  double largest = 0.0;
   for (int i = 0; i < p->n; ++i) {
-    if (p->spread[i] > 0.0) growth = fmax(growth, difference(p, i) / delta);
+    if (p->spread[i] > 0.0) largest = fmax(largest, difference(p, i, from, to));
   }
-  return growth;
+  return largest;
+}
+
+static double compare(const pilot *p) {
+  const double before = largest_difference(p, 0, N_EARLY), all = largest_difference(p, 0, N_TIMES);
+  return before > 0.0 ? fmax(1.0, all / before) : 1.0;
 }
 
 static yoke_status measure(pilot *p, const yoke_model *model, yoke_context *quiet, double *factor) {

@@ -1,9 +1,9 @@
 /* Growth: how many times larger the motion of a model itself makes a small error.
  *
  * The whole model runs twice, the second time from a start where every coordinate x_i differs by +-d of its spread S_i (largest less least value
- * of the first run). With the differences D_i at N times,
- *   growth = max over i of  sqrt( sum D_i^2 / sum (x_i - mean x_i)^2 ) / d,   at least 1,
- * an NRMSE per share of the spread, which single steps are judged by.
+ * of the first run). With the differences D_i at N times and r_i = sqrt( mean D_i^2 / mean (x_i - mean x_i)^2 ), an NRMSE,
+ *   growth = max r_i of all times / max r_i of the first 2 % of them,   at least 1:
+ * what the disturbance of stiff elements sets swinging at once has grown by nothing.
  * A box that bounces on a floor makes thousands of one: it comes a little early, is thrown back by another force, and the next time is more than
  * a little early. No error of single steps shows that, and no macro step is to blame. */
 #ifndef YOKE_ANALYSIS_GROWTH_H

@@ -93,7 +93,7 @@ static const yoke_setting control_rows[] = {
      .fits      = is_growth,
      .expected  = "a number >= 1",
      .help      = "so many times larger does the motion itself make small errors: beyond 3, steps are held to 1 / "
-                  "growth of the tolerances, at least to 1e-4",
+                  "(10 growth) of the tolerances, at least to 1e-4",
      AT(growth)},
     {.key       = "compare",
      .type      = YOKE_SETTING_INTEGER,

@@ -62,8 +62,8 @@ static bool starts_high(const yoke_controller *c) {
 }
 
 double yoke_growth_share(double growth) {
-  static const double usual = 3.0, least = 1e-4;
-  return growth > usual ? fmax(least, 1.0 / growth) : 1.0;
+  static const double usual = 3.0, margin = 10.0, least = 1e-4;
+  return growth > usual ? fmax(least, 1.0 / (margin * growth)) : 1.0;
 }
 
 static yoke_tolerances working_tolerances(const yoke_control_settings *settings) {

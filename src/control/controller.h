@@ -31,8 +31,9 @@ typedef struct yoke_control_settings {
   double growth; /* >= 1: so many times larger does the motion itself make an error (analysis/growth.h) */
 } yoke_control_settings;
 
-/* Share of the tolerances that is left to errors which the motion makes `growth` times larger: 1 / growth, but not below 1e-4, since solvers
- * leave errors of their own, and no step is short enough for a motion that is chaotic. Up to a growth of 3 all of them. */
+/* Share of the tolerances that is left to errors which the motion makes `growth` times larger: 1 / (10 growth), but not below 1e-4, since
+ * solvers leave errors of their own, and no step is short enough for a motion that is chaotic. One disturbance shows only a part of the growth,
+ * hence 10. Up to a growth of 3 all of them. */
 double yoke_growth_share(double growth);
 
 /* md, rtol 1e-4, safety 6, ratios 0.5 to 1.5, degrees 0 to 5; steps must be set. */
