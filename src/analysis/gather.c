@@ -16,26 +16,33 @@ struct yoke_gather {
   gathered_part *parts;
 };
 
-/* All components of all bodies, part by part; with handles NULL they are only counted. */
-static void walk(const yoke_model *model, const yoke_plan *plan, yoke_gather *g, bool is_counting) {
-  int at[2] = {0, g->nq}; /* of positions and velocities */
-  for (int b = 0; b < model->n_bodies; ++b) {
-    const yoke_body *body     = &model->bodies[b];
-    const bool       is_chain = body->kind == YOKE_BODY_CHAIN;
-    for (int velocity = 0; velocity < 2; ++velocity) {
-      const int n = velocity ? yoke_body_nv(body) : yoke_body_nq(body);
-      for (int i = 0; i < n; ++i, ++at[velocity]) {
+void yoke_gather_visit(const yoke_model *model, const yoke_plan *plan, yoke_gather_visitor visit, void *user) {
+  int at = 0;
+  for (int velocity = 0; velocity < 2; ++velocity) {
+    for (int b = 0; b < model->n_bodies; ++b) {
+      const yoke_body *body     = &model->bodies[b];
+      const bool       is_chain = body->kind == YOKE_BODY_CHAIN;
+      const int        n        = velocity ? yoke_body_nv(body) : yoke_body_nq(body);
+      for (int i = 0; i < n; ++i) {
         const yoke_place place = yoke_place_find(&plan->places, b, is_chain ? i : 0);
-        gathered_part   *part  = &g->parts[place.part];
-        if (!is_counting) {
-          part->handles[part->n] =
-              yoke_native_handle(velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, is_chain ? place.mass : i);
-          part->place[part->n] = at[velocity];
-        }
-        ++part->n;
+        visit(user, at++, place.part,
+              yoke_native_handle(velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, is_chain ? place.mass : i));
       }
     }
   }
+}
+
+static void count(void *user, int at, int part, int64_t handle) {
+  yoke_gather *g = user;
+  (void)at, (void)handle;
+  ++g->parts[part].n;
+}
+
+static void take(void *user, int at, int part, int64_t handle) {
+  yoke_gather   *g     = user;
+  gathered_part *own   = &g->parts[part];
+  own->handles[own->n] = handle;
+  own->place[own->n++] = at;
 }
 
 static yoke_status fill(yoke_context *ctx, const yoke_model *model, const yoke_plan *plan, yoke_gather *g) {
@@ -46,7 +53,7 @@ static yoke_status fill(yoke_context *ctx, const yoke_model *model, const yoke_p
   }
   g->parts = yoke_arena_take(&g->arena, (size_t)plan->n_parts + 1, sizeof *g->parts);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d positions", g->nq));
-  walk(model, plan, g, true);
+  yoke_gather_visit(model, plan, count, g);
   for (int p = 0; p < g->n_parts; ++p) {
     gathered_part *part = &g->parts[p];
     const size_t   n    = (size_t)part->n + 1;
@@ -56,7 +63,7 @@ static yoke_status fill(yoke_context *ctx, const yoke_model *model, const yoke_p
     part->n             = 0;
   }
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d positions", g->nq));
-  walk(model, plan, g, false);
+  yoke_gather_visit(model, plan, take, g);
   return YOKE_OK;
 }
 

@@ -16,4 +16,8 @@ int         yoke_gather_nv(const yoke_gather *gather);
 /* q [nq] and v [nv] of all bodies in file order at the present time. */
 yoke_status yoke_gather_take(yoke_gather *gather, yoke_system *system, double *q, double *v);
 
+/* Every component of q, then of v, of all bodies in file order: its number `at` among them, its part and the handle there. All parts are native. */
+typedef void (*yoke_gather_visitor)(void *user, int at, int part, int64_t handle);
+void yoke_gather_visit(const yoke_model *model, const yoke_plan *plan, yoke_gather_visitor visit, void *user);
+
 #endif

@@ -1,13 +1,10 @@
 #include "analysis/growth.h"
 
+#include "analysis/gather.h"
 #include "base/cancel.h"
 #include "frames/expression_jumps.h"
-#include "master/system.h"
-#include "native/native.h"
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_STATES = 200, MAX_EVALUATIONS = 20000, N_TIMES = 1001 /* the start is one of them */, N_EARLY = 21 };
@@ -21,18 +18,13 @@ enum { TIME_OF_LOADS = 0, TIME_OF_FORMULAS = 0, TIME_OF_LAWS = 2, BEHIND_LAWS = 
 
 /* May it break where the model comes to, as a rope that becomes taut does? `first`: behind all of its variables. NULL: no. */
 static yoke_status find_break(const yoke_expression *e, int time, int first, bool *found) {
-  const int        most = e != NULL && !*found ? yoke_expression_most_jumps(e) : 0;
-  yoke_expression *held = NULL;
-  int              n    = 0;
-  if (most == 0) return YOKE_OK;
-  yoke_jump *jumps = yoke_allocate((size_t)most, sizeof *jumps);
-  if (jumps == NULL) return YOKE_E_MEMORY;
-  const yoke_status status = yoke_expression_hold(e, time, first, jumps, &n, &held);
-  *found                   = status == YOKE_OK && n > 0;
-  for (int i = 0; status == YOKE_OK && i < n; ++i) yoke_expression_destroy(&jumps[i].s);
-  yoke_expression_destroy(&held);
-  free(jumps);
-  return status;
+  yoke_jump *jumps = NULL;
+  int        n     = 0;
+  if (e == NULL || *found) return YOKE_OK;
+  YOKE_TRY(yoke_jumps_find(e, time, first, &jumps, &n));
+  *found = n > 0;
+  yoke_jumps_destroy(&jumps, n);
+  return YOKE_OK;
 }
 
 static yoke_status find_breaks(const yoke_model *model, bool *found) {
@@ -87,7 +79,7 @@ static bool is_small(const yoke_model *model) {
 /* Two runs of a whole model. */
 typedef struct pilot {
   yoke_model   model; /* the given one with a solver and outputs for this purpose; a share of all else */
-  char        *selected[1], name[80];
+  char        *selected[1];
   yoke_arena   arena;
   int          nq, n;          /* nq + nv */
   int          first_output;   /* of q and v in a row of outputs */
@@ -100,6 +92,7 @@ typedef struct pilot {
   bool         is_too_long;
 } pilot;
 
+/* One output stands for all that the model shows, which nobody asks for. */
 static yoke_status prepare(pilot *p, const yoke_model *model) {
   yoke_body *body = &model->bodies[0];
   char       component[64];
@@ -109,8 +102,9 @@ static yoke_status prepare(pilot *p, const yoke_model *model) {
   p->model.output.select   = p->selected;
   p->model.output.n_select = 1;
   if (!yoke_body_component_name(body, false, 0, component, sizeof component)) return YOKE_E_UNSUPPORTED;
-  snprintf(p->name, sizeof p->name, "%s.%s", body->name, component);
-  p->selected[0] = p->name;
+  const size_t length = strlen(body->name) + sizeof component + 2;
+  p->selected[0]      = yoke_arena_take(&p->arena, length, 1);
+  if (p->selected[0] != NULL) snprintf(p->selected[0], length, "%s.%s", body->name, component);
   for (int b = 0; b < model->n_bodies; ++b) {
     p->nq += yoke_body_nq(&model->bodies[b]);
     p->n += yoke_body_nq(&model->bodies[b]) + yoke_body_nv(&model->bodies[b]);
@@ -123,24 +117,25 @@ static yoke_status prepare(pilot *p, const yoke_model *model) {
   return p->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
 }
 
+typedef struct showing {
+  yoke_plan    *plan;
+  yoke_context *quiet;
+  yoke_status   status;
+} showing;
+
+static void show(void *user, int at, int part, int64_t handle) {
+  showing *s = user;
+  (void)at; /* they come in order */
+  if (s->status == YOKE_OK) s->status = yoke_plan_add_output(s->quiet, s->plan, part, handle, "motion", "");
+}
+
 /* All components of q, then of v, behind what the plan shows. */
 static yoke_status show_motion(pilot *p, yoke_plan *plan, yoke_context *quiet) {
+  showing s       = {.plan = plan, .quiet = quiet, .status = YOKE_OK};
   p->first_output = plan->outputs.n;
   for (int k = 0; k < plan->n_events; ++k) plan->events[k].is_quiet = true;
-  for (int velocity = 0; velocity < 2; ++velocity) {
-    for (int b = 0; b < p->model.n_bodies; ++b) {
-      const yoke_body *body     = &p->model.bodies[b];
-      const bool       is_chain = body->kind == YOKE_BODY_CHAIN;
-      const int        n        = velocity ? yoke_body_nv(body) : yoke_body_nq(body);
-      for (int i = 0; i < n; ++i) {
-        const yoke_place place = yoke_place_find(&plan->places, b, is_chain ? i : 0);
-        const int64_t    handle =
-            yoke_native_handle(velocity ? YOKE_NATIVE_V : YOKE_NATIVE_Q, place.body, is_chain ? place.mass : i);
-        YOKE_TRY(yoke_plan_add_output(quiet, plan, place.part, handle, "motion", ""));
-      }
-    }
-  }
-  return YOKE_OK;
+  yoke_gather_visit(&p->model, plan, show, &s);
+  return s.status;
 }
 
 static yoke_status take_row(void *user, double t, const double *outputs, const yoke_counters *counters, double h,

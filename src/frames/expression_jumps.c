@@ -1,5 +1,6 @@
 #include "frames/expression_jumps.h"
 
+#include "base/memory.h"
 #include "frames/expression_program.h"
 #include <math.h>
 #include <stdlib.h>
@@ -305,4 +306,25 @@ yoke_status yoke_expression_hold(const yoke_expression *expression, int time, in
     forget(jumps, r.n_jumps);
   free(r.program);
   return is_ok ? YOKE_OK : YOKE_E_MEMORY;
+}
+
+yoke_status yoke_jumps_find(const yoke_expression *expression, int time, int first, yoke_jump **jumps, int *n) {
+  const int        most = yoke_expression_most_jumps(expression);
+  yoke_expression *held = NULL;
+  *jumps                = NULL;
+  *n                    = 0;
+  if (most == 0) return YOKE_OK;
+  *jumps = yoke_allocate((size_t)most, sizeof **jumps);
+  if (*jumps == NULL) return YOKE_E_MEMORY;
+  const yoke_status status = yoke_expression_hold(expression, time, first, *jumps, n, &held);
+  yoke_expression_destroy(&held);
+  if (status != YOKE_OK) *n = 0;
+  if (*n == 0) yoke_jumps_destroy(jumps, 0);
+  return status;
+}
+
+void yoke_jumps_destroy(yoke_jump **jumps, int n) {
+  for (int i = 0; i < n; ++i) yoke_expression_destroy(&(*jumps)[i].s);
+  free(*jumps);
+  *jumps = NULL;
 }

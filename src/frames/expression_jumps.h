@@ -23,4 +23,8 @@ int yoke_expression_most_jumps(const yoke_expression *expression);
 yoke_status yoke_expression_hold(const yoke_expression *expression, int time, int first, yoke_jump *jumps, int *n,
                                  yoke_expression **out);
 
+/* The same jumps alone: [*n] of them, NULL when there are none. YOKE_E_MEMORY. Gives. */
+yoke_status yoke_jumps_find(const yoke_expression *expression, int time, int first, yoke_jump **jumps, int *n);
+void        yoke_jumps_destroy(yoke_jump **jumps, int n);
+
 #endif

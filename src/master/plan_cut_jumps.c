@@ -3,8 +3,6 @@
 
 #include "frames/expression_jumps.h"
 
-#include <stdlib.h>
-
 enum { LAW_V = 1, LAW_T = 2, LAW_READ = 3 }; /* variables of a law (frames/law.h) */
 
 /* Velocities are what forces change at once: a jump with anything else is passed. */
@@ -16,21 +14,13 @@ static bool is_of_velocity(const yoke_jump *jump) {
 }
 
 yoke_status plan_warn_of_cut_jumps(plan_builder *b, const yoke_plan_coupling *k) {
-  const int        most     = k->law.expression != NULL ? yoke_expression_most_jumps(k->law.expression) : 0;
-  yoke_expression *held     = NULL;
-  int              n        = 0;
-  bool             may_hold = false;
-  if (most == 0) return YOKE_OK;
-  yoke_jump *jumps = yoke_allocate((size_t)most, sizeof *jumps);
-  if (jumps == NULL) return plan_no_memory(b);
-  const yoke_status status = yoke_expression_hold(k->law.expression, LAW_T, LAW_READ + k->n_read, jumps, &n, &held);
-  for (int i = 0; status == YOKE_OK && i < n; ++i) {
-    may_hold = may_hold || is_of_velocity(&jumps[i]);
-    yoke_expression_destroy(&jumps[i].s);
-  }
-  yoke_expression_destroy(&held);
-  free(jumps);
-  if (status != YOKE_OK) return plan_no_memory(b);
+  yoke_jump *jumps    = NULL;
+  int        n        = 0;
+  bool       may_hold = false;
+  if (k->law.expression == NULL) return YOKE_OK;
+  if (yoke_jumps_find(k->law.expression, LAW_T, LAW_READ + k->n_read, &jumps, &n) != YOKE_OK) return plan_no_memory(b);
+  for (int i = 0; i < n; ++i) may_hold = may_hold || is_of_velocity(&jumps[i]);
+  yoke_jumps_destroy(&jumps, n);
   if (may_hold)
     yoke_warn(
         b->ctx,

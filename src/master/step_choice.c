@@ -47,7 +47,7 @@ static void choose_budget(const yoke_plan *plan, const yoke_graph *graph, bool n
 static void tell_growth(yoke_step_choice *choice) {
   const double growth = choice->settings.growth, share = yoke_growth_share(growth);
   if (share < 1.0)
-    say(choice, "; steps held to %.2g rtol, since the motion makes errors %.2g times larger", share, growth);
+    say(choice, "; steps held to %.2g rtol, since the motion makes errors %.0f times larger", share, growth);
 }
 
 /* Who names md wants all of its comparisons. */
