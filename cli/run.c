@@ -176,7 +176,7 @@ static void print_accuracy(FILE *file, const yoke_run_summary *s) {
   fprintf(file, "%s); estimated in %lld of %lld steps\n", s->n_subsystems > MOST_NAMES ? ", ..." : "",
           (long long)s->estimated_steps, (long long)s->macro_steps);
   if (s->motion_growth > 3.0)
-    fprintf(file, "             the motion itself makes small errors %s%.2g times larger\n",
+    fprintf(file, "             the motion itself makes small errors %s%.0f times larger\n",
             s->motion_growth > 1e4 ? "more than " : "", fmin(s->motion_growth, 1e4));
   if (s->error_limits[0]) fprintf(file, "             %s\n", s->error_limits);
 }

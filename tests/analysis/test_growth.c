@@ -5,11 +5,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../beside_whole.h"
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
 #include "analysis/growth.h"
-#include <yoke/result.h>
-#include <yoke/run.h>
 
 /* examples/bouncing-contact.yaml without its method. */
 static const char BOX[] =
@@ -147,52 +146,52 @@ static void growth_is_not_known_of_runs_that_an_event_ends_and_of_large_models(v
       isnan(growth_of("yoke: 1\nt_end: 1\nbodies: {c: {kind: chain, n: 101, mass: 1, stiffness: 1}}\n", NULL).factor));
 }
 
-/* A co-simulation, its summary, and the largest NRMSE of a motion against the model as a whole. */
-static double error_of(const char *text, const char *set, yoke_run_summary *split) {
-  const char             *sets[]     = {"solvers.default={kind: dop853, rtol: 1e-12}", set};
-  yoke_run_summary        whole      = {.size = sizeof whole};
-  yoke_comparison        *comparison = NULL;
-  yoke_difference         d          = {.size = sizeof d};
-  const yoke_load_options load       = {.size = sizeof load, .n_sets = 2, .sets = sets};
+/* `text` by step control with a setting, and a solver that leaves nothing. */
+static beside_whole run(const char *text, const char *set) {
+  const char             *sets[] = {"solvers.default={kind: dop853, rtol: 1e-12}", set};
+  const yoke_load_options load   = {.size = sizeof load, .n_sets = 2, .sets = sets};
   yoke_context           *ctx;
   yoke_model             *model = NULL;
-  double                  worst = 0.0;
   assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   assert_int_equal(yoke_model_load_text(ctx, "test.yaml", text, strlen(text), &load, &model), YOKE_OK);
   const yoke_run_options options = {.size = sizeof options, .loaded = model, .no_predict = !predicts, .threads = 1};
-  *split                         = (yoke_run_summary){.size = sizeof *split};
-  assert_int_equal(yoke_run_compare(ctx, &options, split, &whole, &comparison), YOKE_OK);
-  for (int i = 0; yoke_comparison_get(ctx, comparison, i, &d) == YOKE_OK; ++i) {
-    if (d.is_motion) worst = fmax(worst, d.nrmse);
-  }
-  yoke_comparison_destroy(&comparison);
-  yoke_run_summary_release(&whole);
+  const beside_whole     out     = beside_whole_run(&options, NULL);
+  assert_int_equal(out.status, YOKE_OK);
   yoke_model_destroy(&model);
   yoke_context_destroy(&ctx);
-  return worst;
+  return out;
 }
 
 /* F9: single steps were right, and the box was off by 250 rtol. */
 static void f9_control_holds_what_arrives_at_the_end(void **state) {
-  yoke_run_summary split;
   (void)state;
-  assert_true(error_of(BOX, "cosimulation.step.rtol=1e-4", &split) < 10 * 1e-4);
-  assert_true(split.motion_growth > 300.0 && split.motion_growth < 3000.0);
-  assert_true(split.accumulated_error < 1e-7);
-  assert_non_null(strstr(split.control, "since the motion makes errors"));
-  assert_true(split.macro_rtol == 1e-4); /* what was asked for */
-  yoke_run_summary_release(&split);
+  for (int k = 3; k <= 6; ++k) {
+    const double rtol = pow(10.0, -k);
+    char         set[60];
+    snprintf(set, sizeof set, "cosimulation.step.rtol=%g", rtol);
+    beside_whole box = run(BOX, set);
+    print_message("rtol %g: %.3g rtol off\n", rtol, box.motion / rtol);
+    CHECK_BELOW(box.motion, 10.0 * rtol);
+    assert_true(box.split.motion_growth > 300.0 && box.split.motion_growth < 3000.0);
+    assert_true(box.split.accumulated_error < 1e-3 * rtol);
+    assert_non_null(strstr(box.split.control, "since the motion makes errors"));
+    assert_true(box.split.macro_rtol == strtod(strchr(set, '=') + 1, NULL)); /* what was asked for */
+    beside_whole_release(&box);
+  }
 }
 
-/* They were off by 21 and 54 rtol. */
+/* They were off by 21 and 27 rtol. */
 static void f9_laws_and_loads_that_break_are_held_too(void **state) {
   static const char *const models[] = {ROPE, HAMMER};
   (void)state;
   for (int i = 0; i < 2; ++i) {
-    yoke_run_summary split;
-    CHECK_BELOW(error_of(models[i], "cosimulation.step.rtol=1e-4", &split), 10 * 1e-4);
-    assert_true(split.motion_growth > 3.0);
-    yoke_run_summary_release(&split);
+    beside_whole held = run(models[i], "cosimulation.step.rtol=1e-4"),
+                 free = run(models[i], "cosimulation.step={rtol: 1e-4, growth: 1}");
+    CHECK_BELOW(held.motion, 10 * 1e-4);
+    assert_true(free.motion > 10 * 1e-4);
+    assert_true(held.split.motion_growth > 3.0);
+    beside_whole_release(&held);
+    beside_whole_release(&free);
   }
 }
 
@@ -201,25 +200,29 @@ static void given_growth_is_taken_and_a_named_estimator_is_as_published(void **s
                                      "cosimulation.step={rtol: 1e-4, estimator: md}"};
   (void)state;
   for (int i = 0; i < 2; ++i) {
-    yoke_run_summary split;
-    assert_true(error_of(BOX, sets[i], &split) > 10 * 1e-4);
-    assert_true(isnan(split.motion_growth));
-    assert_null(strstr(split.control, "since the motion makes errors"));
-    yoke_run_summary_release(&split);
+    beside_whole box = run(BOX, sets[i]);
+    assert_true(box.motion > 10 * 1e-4);
+    assert_true(isnan(box.split.motion_growth));
+    assert_null(strstr(box.split.control, "since the motion makes errors"));
+    beside_whole_release(&box);
   }
+  beside_whole box = run(BOX, "cosimulation.step={rtol: 1e-4, growth: 840}");
+  CHECK_BELOW(box.motion, 10 * 1e-4);
+  assert_true(isnan(box.split.motion_growth)); /* it was not measured */
+  beside_whole_release(&box);
 }
 
 static void growth_is_named_with_a_fixed_step_and_changes_no_bit(void **state) {
-  yoke_run_summary split;
   (void)state;
-  const double with = error_of(BOX, "cosimulation.step=1e-3", &split);
-  assert_true(isnan(split.motion_growth)); /* nothing is predicted */
-  yoke_run_summary_release(&split);
-  predicts = true;
-  assert_true(error_of(BOX, "cosimulation.step=1e-3", &split) == with);
-  predicts = false;
-  assert_true(split.motion_growth > 300.0);
-  yoke_run_summary_release(&split);
+  beside_whole without = run(BOX, "cosimulation.step=1e-3");
+  assert_true(isnan(without.split.motion_growth)); /* nothing is predicted */
+  predicts          = true;
+  beside_whole with = run(BOX, "cosimulation.step=1e-3");
+  predicts          = false;
+  assert_true(with.motion == without.motion);
+  assert_true(with.split.motion_growth > 300.0);
+  beside_whole_release(&with);
+  beside_whole_release(&without);
 }
 
 int main(void) {

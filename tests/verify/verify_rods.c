@@ -6,39 +6,23 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../beside_whole.h"
 #include "../check.h"
-#include <yoke/result.h>
-#include <yoke/run.h>
-#include <math.h>
 #include <stdio.h>
 
 enum { N_TOLERANCES = 4 };
 
 /* Largest NRMSE of a motion over the whole run; and its macro steps. */
 static double error_with(const char *path, double rtol, int64_t *n_steps) {
-  char             step[80];
-  const char      *sets[] = {"solvers.default.rtol=1e-10", step};
-  yoke_context    *ctx;
-  yoke_run_summary split = {.size = sizeof split}, whole = {.size = sizeof whole};
-  yoke_comparison *comparison = NULL;
-  double           error      = 0.0;
+  char        step[80];
+  const char *sets[] = {"solvers.default.rtol=1e-10", step};
   snprintf(step, sizeof step, "cosimulation.step={rtol: %g}", rtol);
-  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
   const yoke_run_options options = {.size = sizeof options, .model = path, .n_sets = 2, .sets = sets, .threads = 1};
-  assert_int_equal(yoke_run_compare(ctx, &options, &split, &whole, &comparison), YOKE_OK);
-  yoke_comparison_facts facts = {.size = sizeof facts};
-  assert_int_equal(yoke_comparison_facts_get(ctx, comparison, &facts), YOKE_OK);
-  for (int i = 0; i < facts.n_common; ++i) {
-    yoke_difference d = {.size = sizeof d};
-    assert_int_equal(yoke_comparison_get(ctx, comparison, i, &d), YOKE_OK);
-    if (d.is_motion) error = fmax(error, d.nrmse);
-  }
-  *n_steps = split.macro_steps;
-  yoke_comparison_destroy(&comparison);
-  yoke_run_summary_release(&split);
-  yoke_run_summary_release(&whole);
-  yoke_context_destroy(&ctx);
-  return error;
+  beside_whole           run     = beside_whole_run(&options, NULL);
+  assert_int_equal(run.status, YOKE_OK);
+  *n_steps = run.split.macro_steps;
+  beside_whole_release(&run);
+  return run.motion;
 }
 
 static void follows(const char *path) {
