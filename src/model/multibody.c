@@ -140,7 +140,7 @@ static yoke_status build_ghosts(yoke_multibody *mb, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
+static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx, const int *order) {
   const yoke_model *model  = mb->model;
   const size_t      bodies = (size_t)model->n_bodies + 1, frames = (size_t)model->n_frames + 1;
   mb->nodes      = yoke_arena_take(&mb->arena, bodies + frames + (size_t)model->n_ghosts, sizeof *mb->nodes);
@@ -152,7 +152,8 @@ static yoke_status build_nodes(yoke_multibody *mb, yoke_context *ctx) {
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d bodies", model->n_bodies));
   for (int f = 0; f < model->n_frames; ++f) YOKE_TRY(check_frame(ctx, model, f));
   int at = 1; /* node 0 is the ground */
-  for (int b = 0; b < model->n_bodies; ++b) {
+  for (int k = 0; k < model->n_bodies; ++k) {
+    const int        b    = order != NULL ? order[k] : k;
     const yoke_body *body = &model->bodies[b];
     mb->body_q[b]         = mb->nq_states;
     mb->body_v[b]         = mb->nv;
@@ -364,7 +365,7 @@ static void take_left_out(yoke_multibody *mb, const yoke_multibody_options *opti
 }
 
 static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options,
-                                     const yoke_pose *guess) {
+                                     const int *order, const yoke_pose *guess) {
   const yoke_model *model = mb->model;
   const size_t      n     = (size_t)model->n_connections + 1;
   mb->joints              = yoke_arena_take(&mb->arena, n, sizeof *mb->joints);
@@ -376,7 +377,8 @@ static yoke_status build_connections(yoke_multibody *mb, yoke_context *ctx, cons
   mb->connection_force    = yoke_arena_take(&mb->arena, n, sizeof *mb->connection_force);
   take_left_out(mb, options);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d connections", model->n_connections));
-  for (int c = 0; c < model->n_connections; ++c) {
+  for (int k = 0; k < model->n_connections; ++k) {
+    const int              c          = order != NULL ? order[k] : k;
     const yoke_connection *connection = &model->connections[c];
     mb->connection_joint[c] = mb->connection_force[c] = -1;
     const bool is_joint                               = yoke_connection_is_joint(connection->kind);
@@ -869,13 +871,15 @@ static yoke_status guess_poses(const yoke_multibody *mb, yoke_context *ctx, yoke
 }
 
 static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_multibody_options *options) {
-  YOKE_TRY(build_nodes(mb, ctx));
-  YOKE_TRY(mb_build_flexibles(mb, ctx));
-  mb->nq              = mb->nq_states; /* the guess has no quadratures yet */
   yoke_arena  scratch = {0};
   yoke_pose  *guess   = NULL;
-  yoke_status status  = guess_poses(mb, ctx, &scratch, &guess);
-  if (status == YOKE_OK) status = build_connections(mb, ctx, options, guess);
+  int        *bodies = NULL, *connections = NULL; /* in which order; NULL: that of the model */
+  yoke_status status = options->in_parts ? mb_parts_order(mb->model, ctx, &scratch, &bodies, &connections) : YOKE_OK;
+  if (status == YOKE_OK) status = build_nodes(mb, ctx, bodies);
+  if (status == YOKE_OK) status = mb_build_flexibles(mb, ctx);
+  mb->nq = mb->nq_states; /* the guess has no quadratures yet */
+  if (status == YOKE_OK) status = guess_poses(mb, ctx, &scratch, &guess);
+  if (status == YOKE_OK) status = build_connections(mb, ctx, options, connections, guess);
   if (status == YOKE_OK) status = build_loads(mb, ctx, options);
   if (status == YOKE_OK) status = build_structure(mb, ctx, &scratch, options->in_parts);
   yoke_arena_free(&scratch);

@@ -9,8 +9,8 @@ static const char *fastest_body(const yoke_multibody *mb, const double *a) {
   const char *name = NULL;
   double      most = 0.0;
   for (int b = 0; b < mb->model->n_bodies; ++b) {
-    const int end = b + 1 < mb->model->n_bodies ? mb->body_v[b + 1] : mb->nv;
-    for (int i = mb->body_v[b]; i < end; ++i) {
+    const int begin = mb->body_v[b], end = begin + yoke_body_nv(&mb->model->bodies[b]);
+    for (int i = begin; i < end; ++i) {
       if (!(fabs(a[i]) > most)) continue;
       most = fabs(a[i]);
       name = mb->model->bodies[b].name;

@@ -591,10 +591,13 @@ void mb_plane_between_solve(const yoke_multibody *mb, const mb_work *w, double *
 void mb_plane_out_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part);
 
 /* Parts (multibody_parts.c): two of them along the split of the model, where the mechanism can be evaluated so (mb->parts), before its S has an order:
- * `part` [n_joints] says of which its joints are. *why: what is in the way, NULL: nothing.
+ * `part` [n_joints] says of which its joints are.
+ *   order      of bodies and connections, in scratch: those of a part side by side. NULL: that of the model
  *   complete   lists of S
  *   derivative as that of all models, for this one with parts
  *   project    q, v or both (NULL: not this one) as mb_project. False: rows depend on each other, q and v are as near as it came */
+yoke_status mb_parts_order(const yoke_model *model, yoke_context *ctx, yoke_arena *scratch, int **bodies,
+                           int **connections);
 yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, int *part);
 yoke_status mb_parts_complete(yoke_multibody *mb, yoke_context *ctx, const int *part);
 size_t      mb_parts_scratch(const yoke_multibody *mb); /* bytes */

@@ -15,6 +15,61 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- order ---- */
+
+/* Indices by rising keys in 0 .. n_keys - 1, equal ones as they are. `start` [n_keys + 1] is scratch, all 0. */
+static void sort_by_key(int n, const int *key, int n_keys, int *start, int *sorted) {
+  for (int i = 0; i < n; ++i) ++start[key[i] + 1];
+  for (int k = 0; k < n_keys; ++k) start[k + 1] += start[k];
+  for (int i = 0; i < n; ++i) sorted[start[key[i]]++] = i;
+}
+
+/* Points of a flexible body and masses of a chain stay where they are: with them there are no parts. */
+static bool can_be_sorted(const yoke_model *model) {
+  for (int b = 0; b < model->n_bodies; ++b) {
+    if (model->bodies[b].kind == YOKE_BODY_CHAIN || model->bodies[b].flexible != 0) return false;
+  }
+  return model->n_ghosts == 0;
+}
+
+/* Part that both ends belong to, the ground to any; n_parts: they differ, or have none. */
+static int part_of_connection(const yoke_model *model, const int *owner, const yoke_connection *connection) {
+  int part = -1;
+  for (int side = 0; side < 2; ++side) {
+    const int body = model->frames[connection->frame[side]].body;
+    if (body < 0) continue;
+    if (part >= 0 && owner[body] != part) return model->n_parts;
+    part = owner[body];
+  }
+  return part >= 0 ? part : model->n_parts;
+}
+
+/* Where ranges of two threads meet in memory, each fetches lines that the other writes, and prefetches more of them: in every array, in every
+ * evaluation. Sorted, they meet once per array. */
+yoke_status mb_parts_order(const yoke_model *model, yoke_context *ctx, yoke_arena *scratch, int **bodies,
+                           int **connections) {
+  const size_t n_bodies = (size_t)model->n_bodies + 1, n_connections = (size_t)model->n_connections + 1;
+  const size_t n_keys = (size_t)model->n_parts + 1;
+  if (!can_be_sorted(model)) return YOKE_OK;
+  int *owner = yoke_arena_take(scratch, n_bodies, sizeof *owner), *key;
+  key        = yoke_arena_take(scratch, n_connections, sizeof *key);
+  int *start[2];
+  for (int i = 0; i < 2; ++i) start[i] = yoke_arena_take(scratch, n_keys + 1, sizeof *start[i]);
+  int *sorted[2] = {yoke_arena_take(scratch, n_bodies, sizeof **sorted),
+                    yoke_arena_take(scratch, n_connections, sizeof **sorted)};
+  YOKE_TRY(yoke_arena_check(scratch, ctx, "parts of %d bodies", model->n_bodies));
+  for (int b = 0; b < model->n_bodies; ++b) owner[b] = model->n_parts;
+  for (int p = 0; p < model->n_parts; ++p) {
+    for (int k = 0; k < model->parts[p].n_bodies; ++k) owner[model->parts[p].bodies[k]] = p;
+  }
+  for (int c = 0; c < model->n_connections; ++c) key[c] = part_of_connection(model, owner, &model->connections[c]);
+  sort_by_key(model->n_bodies, owner, (int)n_keys, start[0], sorted[0]);
+  sort_by_key(model->n_connections, key, (int)n_keys, start[1], sorted[1]);
+  *bodies      = sorted[0];
+  *connections = sorted[1];
+  return YOKE_OK;
+}
+
 /* ---- structure ---- */
 
 /* What keeps a mechanism from being evaluated in parts; NULL: nothing. */

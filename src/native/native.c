@@ -464,14 +464,25 @@ static void report_redundancy(yoke_context *ctx, const yoke_multibody *mb, const
             assembly->n_redundant, assembly->n_redundant > 1 ? "s follow" : " follows", text);
 }
 
+/* The start that was given, in the order of the model. */
+static void take_start(const native *n, const yoke_native_def *def, const yoke_assembly *assembly) {
+  const double *q = def->q, *v = def->v;
+  for (int b = 0; b < n->model->n_bodies; ++b) {
+    const size_t nq = (size_t)yoke_body_nq(&n->model->bodies[b]), nv = (size_t)yoke_body_nv(&n->model->bodies[b]);
+    if (q != NULL) memcpy(assembly->q + yoke_multibody_q_offset(n->mb, b), q, nq * sizeof *q);
+    if (v != NULL) memcpy(assembly->v + yoke_multibody_v_offset(n->mb, b), v, nv * sizeof *v);
+    if (q != NULL) q += nq;
+    if (v != NULL) v += nv;
+  }
+}
+
 /* Equations, positions and velocities that fit the joints, and the rows that follow from others (as in a run of a whole model). */
 static yoke_status compile(yoke_context *ctx, native *n, const yoke_multibody_options *options,
                            const yoke_native_def *def, yoke_arena *arena) {
   yoke_equations *e = &n->equations;
   yoke_assembly   assembly;
   YOKE_TRY(yoke_assembly_create(ctx, n->model, options, NULL, e, &n->mb, &assembly));
-  if (def->q != NULL) memcpy(assembly.q, def->q, (size_t)(e->nq - e->n_quadratures) * sizeof *def->q);
-  if (def->v != NULL) memcpy(assembly.v, def->v, (size_t)e->nv * sizeof *def->v);
+  take_start(n, def, &assembly);
   void *work         = yoke_allocate(1, e->work_size + 1);
   n->q_start         = yoke_arena_copy(arena, assembly.q, (size_t)e->nq + 1, sizeof *n->q_start);
   n->v_start         = yoke_arena_copy(arena, assembly.v, (size_t)e->nv + 1, sizeof *n->v_start);
