@@ -186,6 +186,10 @@ static const char *caption_of(const yoke_stability_axis *axis) {
   return axis->name;
 }
 
+static yoke_plot_axis axis_of(const yoke_stability_axis *axis) {
+  return (yoke_plot_axis){.caption = caption_of(axis), .is_log = axis->is_log, .from = axis->from, .to = axis->to};
+}
+
 #define RHO "\xcf\x81"
 #define AT_MOST "\xe2\x89\xa4"
 
@@ -216,8 +220,8 @@ static yoke_status draw_maps(yoke_context *ctx, const char *path, const yoke_sta
                                 .levels   = {1.0 + yoke_stability_slack, 1.1, 1.5, 3.0},
                                 .has_line = true};
     panels[r] = (yoke_plot_panel){.title = titles[r],
-                                  .x     = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
-                                  .y     = {caption_of(&o->y), o->y.is_log, o->y.from, o->y.to},
+                                  .x     = axis_of(&o->x),
+                                  .y     = axis_of(&o->y),
                                   .map   = &maps[r],
                                   .empty = values_of(row) != NULL ? NULL : "not possible"};
   }
@@ -258,7 +262,7 @@ static yoke_status draw_lines(yoke_context *ctx, const char *path, const yoke_st
                                      .style     = r + 1};
   }
   series[n++]                   = (yoke_plot_series){.label = RHO " = 1", .n = 2, .x = ends, .y = one, .style = 0};
-  const yoke_plot_panel  panel  = {.x = {caption_of(&o->x), o->x.is_log, o->x.from, o->x.to},
+  const yoke_plot_panel  panel  = {.x = axis_of(&o->x),
                                    .y = {.caption = "spectral radius " RHO " [1]", .is_log = most > 3.0 && least > 0.0},
                                    .n_series = n,
                                    .series   = series};
