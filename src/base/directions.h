@@ -14,6 +14,7 @@ typedef struct yoke_directions {
   yoke_signal du;                /* [n_entries] */
   bool        moves_states;      /* states will follow, and not outputs alone */
   double      tolerance;         /* relative error that is good enough; 0: as small as a rule makes it */
+  double      stiff_tolerance; /* the same where an implicit method is at work, whose rule pays dearly for small ones */
 } yoke_directions;
 
 #endif

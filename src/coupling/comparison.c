@@ -227,7 +227,9 @@ yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) 
                                   channel->layout.kind == YOKE_LAYOUT_HALF;
   }
   g->response_tolerance = good_enough(g);
-  g->channel_points     = GRAPH_PAST; /* estimates look back further than the step */
+  /* One correction of force elements leaves such a part of what the predictor was off by, which is about the estimated error of the step. */
+  g->stiff_tolerance = g->has_joints ? g->response_tolerance : 1e-2;
+  g->channel_points  = GRAPH_PAST; /* estimates look back further than the step */
   find_prescribed(g);
   return compares ? take_comparison(g, ctx) : YOKE_OK;
 }

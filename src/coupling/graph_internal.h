@@ -351,6 +351,7 @@ struct yoke_graph {
   bool    keeps_predicted;    /* y_predicted is filled */
   bool    renews_matrix;      /* the matrix of an earlier step is not kept */
   double  response_tolerance; /* relative error of dy/dw that is good enough; 0: none is */
+  double  stiff_tolerance;    /* the same of subsystems whose solver is implicit */
   double *tolerated;          /* what a shift of the states may miss, (p, v) of port after port; NULL: none is made */
   bool    ignores_jumps; /* jumps are no divergence, nor the reason of failures: the controller makes steps smaller */
   yoke_comparison_kind     comparison;

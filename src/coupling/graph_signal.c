@@ -275,12 +275,13 @@ void graph_directions(const yoke_graph *g, int i, double *t, double *c, yoke_dir
   const int              n_pieces = collect_breaks(g, s, g->use_curves, breaks);
   const int              degree   = signal_degree(g, s, -1);
   const size_t           width    = (size_t)degree + 1;
-  *out                            = (yoke_directions){.n         = s->n_columns,
-                                                      .n_entries = x->n,
-                                                      .direction = x->column,
-                                                      .input     = x->input,
-                                                      .tolerance = g->response_tolerance,
-                                                      .du        = begin_signal(g, x->n, n_pieces, degree, breaks, t, c)};
+  *out                            = (yoke_directions){.n               = s->n_columns,
+                                                      .n_entries       = x->n,
+                                                      .direction       = x->column,
+                                                      .input           = x->input,
+                                                      .tolerance       = g->response_tolerance,
+                                                      .stiff_tolerance = g->stiff_tolerance,
+                                                      .du              = begin_signal(g, x->n, n_pieces, degree, breaks, t, c)};
   for (int p = 0; p < n_pieces; ++p) {
     for (int e = 0; e < x->n; ++e) {
       double *place                         = c + ((size_t)p * (size_t)x->n + (size_t)e) * width;

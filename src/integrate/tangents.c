@@ -16,6 +16,9 @@
 
 enum { MOST_STEPS = 16, FIRST_DOUBT = 4 };
 
+/* Tolerance from which on a step with one linearisation is tried. */
+static const double FROZEN = 5e-3;
+
 /* Of one micro step, relative to the tangents: what is asked for, FINEST at least, or where the steps of the solver themselves are rougher MULTIPLE times their tolerance,
  * at most ROUGHEST. A correction by the response leaves as large a part of itself, which is far below what it corrects. */
 static const double FINEST = 5e-6, MULTIPLE = 500.0, ROUGHEST = 5e-3;
@@ -23,7 +26,9 @@ static const double FINEST = 5e-6, MULTIPLE = 500.0, ROUGHEST = 5e-3;
 static double tolerance_of(const walk *w) {
   const yoke_integrator_options *o = &w->tangents->integrator->options;
   if (o->fixed_step > 0.0) return fmax(w->directions->tolerance, FINEST);
-  return fmax(w->directions->tolerance, fmin(fmax(MULTIPLE * o->rtol, FINEST), ROUGHEST));
+  const bool   is_stiff = !w->is_explicit || w->equations->n_banded > 0;
+  const double asked    = fmax(w->directions->tolerance, is_stiff ? w->directions->stiff_tolerance : 0.0);
+  return fmax(asked, fmin(fmax(MULTIPLE * o->rtol, FINEST), ROUGHEST));
 }
 
 /* ---- creation ---- */
@@ -361,6 +366,10 @@ static yoke_status try_steps(const walk *w, bool is_implicit, bool *has_slope) {
   if (is_implicit) {
     memset(w->rate, 0, (size_t)w->n * sizeof *w->rate);
     m = 0;
+  }
+  if (is_implicit && left > 0 && tolerance_of(w) > FROZEN) {
+    YOKE_TRY(tangents_frozen_trial(w));
+    YOKE_TRY(settle(w, 1, &left));
   }
   while (left > 0) {
     if (m > 0) memcpy(w->before, w->trial, w->n_y * sizeof *w->trial);

@@ -6,7 +6,7 @@
  * choice of steps, so states have the same bits with and without them. Explicit methods at work: classical Runge-Kutta of order 4, whose two
  * middle stages share a Jacobian; implicit ones: an L-stable method of order 4,
  * unless their step is short for the explicit one. Where a micro step is long for these, it is divided, so that it
- * adds about 5e-6 of the tangents to their error at most.
+ * adds about 5e-6 of the tangents to their error at most, or what the directions bear.
  * Each direction has the same bits alone and among others: directions may be cut into blocks.
  * Error-controlled methods carry tangents (yoke_tangent_rule). With methods of fixed steps and for linear systems (`exact`) differences are as
  * good. */

@@ -12,6 +12,7 @@
 enum {
   N_SLOPES = 5, /* of one step of either rule */
   N_POINTS = 9, /* eighths of a micro step, whose linearisations serve several trials; number 8 is its end */
+  MIDDLE   = N_POINTS / 2,
   END      = N_POINTS - 1
 };
 
@@ -110,5 +111,9 @@ void tangents_rates(const walk *w);
  * the end of the micro step, and slope[4] holds dq' and da there (of the explicit rule dlambda too). */
 yoke_status tangents_explicit_trial(const walk *w, int m);
 yoke_status tangents_implicit_trial(const walk *w, int m);
+
+/* Behind an explicit trial, which has linearised the middle and the end of the micro step: one step of the implicit rule with the linearisation of
+ * the middle in all stages, hence one factor. w->error has what the change towards that of the end does in a stage, too. */
+yoke_status tangents_frozen_trial(const walk *w);
 
 #endif
