@@ -193,8 +193,8 @@ static void difference_norms(const abm_view *x, const abm_coefficients *c, doubl
       for (int i = 0; i < nq; ++i) dq[i] += c->beta[i_phi + 1] * x->phi_q[i_phi][i];
       for (int i = 0; i < e->nv; ++i) dv[i] += c->beta[i_phi + 1] * x->phi_v[i_phi][i];
     }
-    const double sum = explicit_error_sum(nq, dq, x->q, x->q_new, o->atol, o->rtol) +
-                       explicit_error_sum(e->nv, dv, x->v, x->v_new, o->atol, o->rtol);
+    const double sum = explicit_error_sum(nq, dq, x->q, x->q_new, explicit_size(e, true, 0), o->atol, o->rtol) +
+                       explicit_error_sum(e->nv, dv, x->v, x->v_new, explicit_size(e, false, 0), o->atol, o->rtol);
     norm[lower] = n > 0 ? sqrt(sum / n) : 0;
   }
 }
@@ -264,8 +264,9 @@ static double error_above(const abm_view *x, const abm_coefficients *c, double h
   const abm_own                 *own = x->own;
   const int                      k = own->k, nq = explicit_n_q(e), n = nq + e->nv;
   if (own->n_phi < k + 2 || k >= x->self->k_max) return (double)INFINITY;
-  const double sum = explicit_error_sum(nq, x->phi_q[k + 1], x->q, x->q, o->atol, o->rtol) +
-                     explicit_error_sum(e->nv, x->phi_v[k + 1], x->v, x->v, o->atol, o->rtol);
+  const double sum =
+      explicit_error_sum(nq, x->phi_q[k + 1], x->q, x->q, explicit_size(e, true, 0), o->atol, o->rtol) +
+      explicit_error_sum(e->nv, x->phi_v[k + 1], x->v, x->v, explicit_size(e, false, 0), o->atol, o->rtol);
   return h * c->sigma[k + 2] * gamma_star[k + 1] * (n > 0 ? sqrt(sum / n) : 0);
 }
 

@@ -65,11 +65,21 @@ YOKE_SIMD static void relative_errors(int m, const double *restrict e, const dou
   }
 }
 
-double explicit_error_sum(int n, const double *e, const double *y0, const double *y1, double atol, double rtol) {
+static void relative_errors_by_size(int m, const double *e, const double *y0, const double *y1, const double *size,
+                                    double atol, double rtol, double *r) {
+  for (int i = 0; i < m; ++i) r[i] = e[i] / (atol * size[i] + rtol * fmax(fabs(y0[i]), fabs(y1[i])));
+}
+
+double explicit_error_sum(int n, const double *e, const double *y0, const double *y1, const double *size, double atol,
+                          double rtol) {
   double sum = 0, r[BLOCK];
   for (int start = 0; start < n; start += BLOCK) {
     const int m = n - start < BLOCK ? n - start : BLOCK;
-    relative_errors(m, e + start, y0 + start, y1 + start, atol, rtol, r);
+    if (size == NULL) {
+      relative_errors(m, e + start, y0 + start, y1 + start, atol, rtol, r);
+    } else {
+      relative_errors_by_size(m, e + start, y0 + start, y1 + start, size + start, atol, rtol, r);
+    }
     for (int i = 0; i < m; ++i) sum += r[i] * r[i];
   }
   return sum;
@@ -188,13 +198,14 @@ double explicit_first_step(const yoke_integrator *integrator, void *work, double
   const double *a  = yoke_integrator_a(integrator, state);
   const int     nq = explicit_n_q(e), n = nq + e->nv;
   double       *q1 = work_arrays, *qdot1 = q1 + e->nq, *v1 = qdot1 + e->nq, *a1 = v1 + e->nv;
-  const double  sc = n > 0 ? 1.0 / n : 1;
+  const double  sc     = n > 0 ? 1.0 / n : 1;
+  const double *size_q = explicit_size(e, true, 0), *size_v = explicit_size(e, false, 0);
 
   /* h0 with |h0 y'| = |y| / 100 in the norm of the tolerances */
-  const double d0 = sqrt(
-      sc * (explicit_error_sum(nq, q, q, q, o->atol, o->rtol) + explicit_error_sum(e->nv, v, v, v, o->atol, o->rtol)));
-  const double d1 = sqrt(sc * (explicit_error_sum(nq, qdot, q, q, o->atol, o->rtol) +
-                               explicit_error_sum(e->nv, a, v, v, o->atol, o->rtol)));
+  const double d0 = sqrt(sc * (explicit_error_sum(nq, q, q, q, size_q, o->atol, o->rtol) +
+                               explicit_error_sum(e->nv, v, v, v, size_v, o->atol, o->rtol)));
+  const double d1 = sqrt(sc * (explicit_error_sum(nq, qdot, q, q, size_q, o->atol, o->rtol) +
+                               explicit_error_sum(e->nv, a, v, v, size_v, o->atol, o->rtol)));
   double       h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   h0              = fmin(h0, h_max);
   if (!isfinite(h0) || h0 <= 0) h0 = 1e-6;
@@ -208,8 +219,8 @@ double explicit_first_step(const yoke_integrator *integrator, void *work, double
     if (status != YOKE_OK) continue;
     for (int i = 0; i < nq; ++i) qdot1[i] -= qdot[i];
     for (int i = 0; i < e->nv; ++i) a1[i] -= a[i];
-    const double d2 = sqrt(sc * (explicit_error_sum(nq, qdot1, q, q, o->atol, o->rtol) +
-                                 explicit_error_sum(e->nv, a1, v, v, o->atol, o->rtol))) /
+    const double d2 = sqrt(sc * (explicit_error_sum(nq, qdot1, q, q, size_q, o->atol, o->rtol) +
+                                 explicit_error_sum(e->nv, a1, v, v, size_v, o->atol, o->rtol))) /
                       h0;
     const double d12 = fmax(d1, d2);
     const double h1  = d12 <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / d12, 1.0 / (order + 1));

@@ -36,8 +36,14 @@ double explicit_smallest_step(double t, double t_limit);
 /* q entries that count in error norms. */
 int explicit_n_q(const yoke_equations *equations);
 
-/* sum_i (e_i / (atol + rtol max(|y0_i|, |y1_i|)))^2, in index order. */
-double explicit_error_sum(int n, const double *e, const double *y0, const double *y1, double atol, double rtol);
+/* sum_i (e_i / (atol size_i + rtol max(|y0_i|, |y1_i|)))^2, in index order; size NULL: 1. */
+double explicit_error_sum(int n, const double *e, const double *y0, const double *y1, const double *size, double atol,
+                          double rtol);
+
+/* Sizes of q, or of v, from number i on. */
+static inline const double *explicit_size(const yoke_equations *e, bool is_q, int i) {
+  return e->size != NULL ? e->size + (is_q ? 0 : e->nq) + i : NULL;
+}
 
 /* sum_i (a_i - b_i)^2, in eight sums of every eighth entry. */
 double explicit_distance(int n, const double *a, const double *b);

@@ -523,7 +523,9 @@ static void sum_errors_in_part(rk_rounds *r, int part) {
         const int m = block_length(spans[k].end, at);
         for (int row = 0; row < 2 && r->errors[row] != NULL; ++row) {
           combine_range(x, r->errors[row], r->h, false, is_q, at, m, error);
-          r->sum[part][is_q][row] += explicit_error_sum(m, error, y0 + at, y1 + at, x->self->atol, x->self->rtol);
+          r->sum[part][is_q][row] +=
+              explicit_error_sum(m, error, y0 + at, y1 + at, explicit_size(x->integrator->equations, is_q, at),
+                                 x->self->atol, x->self->rtol);
         }
       }
     }
@@ -634,7 +636,8 @@ static void sum_error_part(void *user, int i, int n) {
     for (int k = most * i / n; k < most * (i + 1) / n; ++k) {
       const int at = k * BLOCK, m = block_length(count, at);
       combine_range(x, e->row, e->h, false, is_q, at, m, error);
-      e->sum[is_q][k] = explicit_error_sum(m, error, y0 + at, y1 + at, x->self->atol, x->self->rtol);
+      e->sum[is_q][k] = explicit_error_sum(
+          m, error, y0 + at, y1 + at, explicit_size(x->integrator->equations, is_q, at), x->self->atol, x->self->rtol);
     }
   }
 }

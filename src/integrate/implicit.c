@@ -201,6 +201,12 @@ yoke_status yoke_implicit_factor(const yoke_implicit *implicit, double alpha, do
   return yoke_factor_make(implicit->linear, re, im, factor);
 }
 
+/* By the kind of x_i; q and v come first. */
+static double atol_of(const yoke_implicit *implicit, int i, double atol) {
+  const double *size = implicit->equations->size;
+  return size != NULL && i < implicit->nq + implicit->nv ? atol * size[i] : atol;
+}
+
 void yoke_implicit_scale(const yoke_implicit *implicit, double atol, double rtol, const double *x0, const double *x1,
                          double *scale) {
   const uint8_t *component = implicit->dae->component;
@@ -208,7 +214,7 @@ void yoke_implicit_scale(const yoke_implicit *implicit, double atol, double rtol
     const bool is_normed = component[i] <= YOKE_COMPONENT_INTEGRAL;
     double     size      = fabs(x0[i]);
     if (x1 != NULL && fabs(x1[i]) > size) size = fabs(x1[i]);
-    scale[i] = is_normed ? 1.0 / (atol + rtol * size + DBL_MIN) : 0.0; /* atol may be 0 */
+    scale[i] = is_normed ? 1.0 / (atol_of(implicit, i, atol) + rtol * size + DBL_MIN) : 0.0; /* atol may be 0 */
   }
 }
 
@@ -216,17 +222,17 @@ void yoke_implicit_scale_newton(const yoke_implicit *implicit, double atol, doub
                                 double *scale) {
   const uint8_t *component = implicit->dae->component;
   double         size_q = 0.0, size_v = 0.0;
-  /* Angles say nothing of the positions of small bodies. */
-  const double   most = atol > 0.0 ? 100.0 * atol / rtol : (double)INFINITY;
   for (int i = 0; i < implicit->nx; ++i) {
     if (component[i] == YOKE_COMPONENT_Q) size_q = fmax(size_q, fabs(x[i]));
     if (component[i] == YOKE_COMPONENT_V) size_v = fmax(size_v, fabs(x[i]));
   }
   for (int i = 0; i < implicit->nx; ++i) {
-    const bool is_q   = component[i] == YOKE_COMPONENT_Q || component[i] == YOKE_COMPONENT_INTEGRAL,
-               is_v   = component[i] == YOKE_COMPONENT_V;
+    const bool is_q = component[i] == YOKE_COMPONENT_Q || component[i] == YOKE_COMPONENT_INTEGRAL,
+               is_v = component[i] == YOKE_COMPONENT_V;
+    /* Angles say nothing of the positions of small bodies. */
+    const double own = atol_of(implicit, i, atol), most = atol > 0.0 ? 100.0 * own / rtol : (double)INFINITY;
     const double size = fmax(fabs(x[i]), fmin(0.01 * (is_q ? size_q : size_v), most));
-    scale[i]          = is_q || is_v ? 1.0 / (atol + rtol * size + DBL_MIN) : 0.0;
+    scale[i]          = is_q || is_v ? 1.0 / (own + rtol * size + DBL_MIN) : 0.0;
   }
 }
 
@@ -261,7 +267,7 @@ double yoke_implicit_first_step(const yoke_implicit *implicit, const yoke_integr
   if (options->fixed_step > 0.0) return options->fixed_step;
   for (int i = 0; i < implicit->nq + implicit->nv; ++i) {
     if (component[i] != YOKE_COMPONENT_Q && component[i] != YOKE_COMPONENT_V) continue;
-    const double scale = 1.0 / (options->atol + options->rtol * fabs(x[i]) + DBL_MIN);
+    const double scale = 1.0 / (atol_of(implicit, i, options->atol) + options->rtol * fabs(x[i]) + DBL_MIN);
     size += x[i] * scale * (x[i] * scale);
     speed += rates[i] * scale * (rates[i] * scale);
   }

@@ -169,8 +169,10 @@ static yoke_status radau5_create(yoke_context *ctx, yoke_integrator *integrator)
 
   /* The estimated error is O(h^4), that of the solution O(h^5): the solution is good to rtol when the estimate is kept
    * below about rtol^(4/5). */
-  self->rtol   = LOOSE * pow(options->rtol, 0.8);
-  self->atol   = LOOSE_ATOL * pow(options->atol, 0.8);
+  self->rtol = LOOSE * pow(options->rtol, 0.8);
+  self->atol = LOOSE_ATOL * pow(options->atol, 0.8);
+  if (integrator->equations->size != NULL)
+    self->atol = LOOSE_ATOL * pow(options->rtol, 0.8) * options->atol / options->rtol;
   self->newton = 1.0;
   if (options->rtol > 0.0) self->newton = fmax(10.0 * DBL_EPSILON, NEWTON * options->rtol) / self->rtol;
   if (options->atol > 0.0) self->newton = fmin(self->newton, NEWTON * options->atol / self->atol);

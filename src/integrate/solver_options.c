@@ -27,7 +27,7 @@ static const yoke_setting rows[] = {
      AT(rtol)},
     {.key       = "atol",
      .type      = YOKE_SETTING_POSITIVE,
-     .otherwise = "rtol/100, at most rtol times the length of the model in m",
+     .otherwise = "rtol/100, by the sizes of a model below a centimetre",
      .option    = "atol",
      .value     = "A",
      .help      = "absolute tolerance",

@@ -126,11 +126,17 @@ yoke_split_part *model_part(const yoke_model *m, const char *name) {
   return NULL;
 }
 
-/* The absolute tolerance follows the relative one unless it is given, and is at most that of the length of the model: else it would be all
- * that counts where bodies are small. */
+/* The absolute tolerance follows the relative one unless it is given, and in a small model its length: else it would be all that counts where
+ * bodies are small. */
 static void settle(const reader *r, yoke_solver_def *solver) {
-  const double length = r->n_errors == 0 ? yoke_model_length(r->model) : 1.0;
-  if (solver->atol == 0) solver->atol = fmin(1e-2, length) * solver->rtol;
+  const yoke_model_sizes sizes =
+      r->n_errors == 0 ? yoke_model_sizes_of(r->model) : (yoke_model_sizes){.length = 1.0, .time = 1.0};
+  if (solver->atol > 0) return;
+  solver->atol = 1e-2 * solver->rtol;
+  if (sizes.length >= 1e-2) return;
+  solver->atol *= sizes.length;
+  solver->length = sizes.length;
+  solver->time   = sizes.time;
 }
 
 static void read_solvers(reader *r) {

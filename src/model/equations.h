@@ -220,8 +220,10 @@ struct yoke_equations {
   size_t               work_size;   /* bytes */
   size_t               motion_size; /* bytes of ops->motion_factor */
   int                  n_banded; /* of nv: freedoms of rods and cables, whose part of the implicit matrix is a band */
-  void                *owner;    /* what else lives as long as these equations; NULL: nothing */
-  void (*release)(void *owner);  /* called after ops->destroy */
+  const double
+       *size;  /* [nq + nv] what atol is multiplied with, by the kind of q_i and v_i; borrowed. NULL: 1 for all */
+  void *owner; /* what else lives as long as these equations; NULL: nothing */
+  void (*release)(void *owner); /* called after ops->destroy */
 };
 
 /* Length of arrays of multipliers. */

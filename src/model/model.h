@@ -252,10 +252,12 @@ typedef struct yoke_event {
   yoke_expression **value;
 } yoke_event;
 
-typedef struct yoke_solver_def {          /* `solvers:`; also per subsystem, later */
-  char   kind[24];                        /* "auto", "radau5", ... */
-  double rtol, atol;                      /* 1e-8; atol 0: rtol / 100 */
-  double step;                            /* fixed micro step [s]; 0: error control */
+typedef struct yoke_solver_def { /* `solvers:`; also per subsystem, later */
+  char   kind[24];               /* "auto", "radau5", ... */
+  double rtol, atol;             /* 1e-8; atol 0: rtol / 100 */
+  double length,
+      time;    /* of a small model whose atol is not given: it is that of positions, others follow; 0: one for all */
+  double step; /* fixed micro step [s]; 0: error control */
   double max_step;                        /* 0: no limit */
   int    max_order;                       /* bdf, abm; 0: the integrator's own */
   char   linear[12];                      /* "klu", "dense", "banded" */

@@ -219,8 +219,8 @@ static void ferry_event(yoke_ferry *c, const yoke_model *m, yoke_event *x) {
 /* ---- the model ---- */
 
 static void ferry_solver(yoke_ferry *c, yoke_solver_def *x) {
-  double *const numbers[] = {&x->rtol,           &x->atol,   &x->step, &x->max_step, &x->baumgarte_alpha,
-                             &x->baumgarte_beta, &x->rho_inf};
+  double *const numbers[] = {&x->rtol,           &x->atol,    &x->step,   &x->max_step, &x->baumgarte_alpha,
+                             &x->baumgarte_beta, &x->rho_inf, &x->length, &x->time};
   yoke_ferry_block(c, sizeof x->kind, x->kind);
   yoke_ferry_block(c, sizeof x->linear, x->linear);
   yoke_ferry_block(c, sizeof x->constraints, x->constraints);

@@ -223,6 +223,9 @@ void yoke_multibody_row_label(const yoke_multibody *mb, int row, char *label, si
 /* Length of the model (model_length.h), and what counts as one of each freedom, [nv]: this length of translations, 1 rad of rotations. */
 double yoke_multibody_length(const yoke_multibody *mb);
 void   yoke_multibody_units(const yoke_multibody *mb, double *unit);
+/* What a tolerance of positions [m] is multiplied with for every q and v, size [nq + nv]: 1/L for angles, Euler parameters and slopes, 1/(3 T) for velocities,
+ * 1/(3 L T) for rates of the former: what rates are off by adds up, and a model of 1 m under its weight, T = 0.3 s, has about 1 for all. */
+void   yoke_multibody_sizes(const yoke_multibody *mb, double length, double time, double *size);
 /* Is the row a length [m]? Else an angle or a cosine. */
 bool   yoke_multibody_row_is_length(const yoke_multibody *mb, int row);
 /* Is the row a prescribed motion? */

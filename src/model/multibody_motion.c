@@ -383,6 +383,23 @@ void yoke_multibody_units(const yoke_multibody *mb, double *unit) {
   }
 }
 
+void yoke_multibody_sizes(const yoke_multibody *mb, double length, double time, double *size) {
+  double *rate = size + mb->nq;
+  for (int i = 0; i < mb->nq; ++i) size[i] = 1.0;
+  yoke_multibody_units(mb, rate); /* mb->length, or 1 of what turns */
+  for (int i = 0; i < mb->nv; ++i) rate[i] = (rate[i] == mb->length ? 1.0 : 1.0 / length) / (3.0 * time);
+  for (int b = 0; b < mb->model->n_bodies; ++b) {
+    const yoke_body *body = &mb->model->bodies[b];
+    const int        n    = yoke_body_nq(body);
+    /* positions come first, then what turns */
+    const int        first = body->is_direction               ? 0
+                             : body->kind == YOKE_BODY_RIGID  ? 3
+                             : body->kind == YOKE_BODY_PLANAR ? 2
+                                                              : n;
+    for (int k = first; k < n; ++k) size[mb->body_q[b] + k] = 1.0 / length;
+  }
+}
+
 double yoke_multibody_length(const yoke_multibody *mb) {
   return mb->length;
 }

@@ -529,23 +529,44 @@ static double input_size(const yoke_native_def *def, const native *n, const yoke
   return (yoke_shape_v_turns(shape, input->component) ? 1.0 : L) / T;
 }
 
+/* Angles and rates have absolute tolerances of their own where a model is so small that those of its positions say nothing of them. Where nothing
+ * turns, and where there can be one only, it is a hundred times larger. */
+static void take_sizes(const yoke_native_def *def, native *n, yoke_subsystem *s, yoke_integrator_options *options) {
+  const yoke_solver_def *solver = &def->model->solver;
+  bool                   turns  = false;
+  if (!(solver->length > 0.0)) return;
+  for (int b = 0; b < def->model->n_bodies; ++b) {
+    const yoke_body *body = &def->model->bodies[b];
+    turns = turns || body->kind == YOKE_BODY_RIGID || body->kind == YOKE_BODY_PLANAR || body->is_direction;
+  }
+  if (!turns || n->is_prescribed) {
+    options->atol = solver->length * solver->rtol;
+    return;
+  }
+  double *size = yoke_arena_take(&s->arena, (size_t)n->equations.nq + (size_t)n->equations.nv + 1, sizeof *size);
+  if (size == NULL) return; /* the arena says so at the end */
+  yoke_multibody_sizes(n->mb, solver->length, solver->time, size);
+  n->equations.size = size;
+}
+
 static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *n, yoke_subsystem *s) {
-  const yoke_integrator_options solver  = yoke_solver_options(&def->model->solver);
-  const yoke_multibody_options  options = {.n_ports        = def->n_ports,
-                                           .port_frame     = def->port_frame,
-                                           .port_request   = def->port_request,
-                                           .port_integrals = !def->no_integrals,
-                                           .energy         = def->energy && native_integrates_work(def),
-                                           .n_integrals    = def->n_integrals,
-                                           .integrals      = def->integrals,
-                                           .n_inputs       = def->n_inputs,
-                                           .inputs         = def->inputs,
-                                           .alpha          = solver.alpha,
-                                           .beta           = solver.beta,
-                                           .in_parts       = def->in_parts};
-  n->model                              = def->model;
+  yoke_integrator_options      solver  = yoke_solver_options(&def->model->solver);
+  const yoke_multibody_options options = {.n_ports        = def->n_ports,
+                                          .port_frame     = def->port_frame,
+                                          .port_request   = def->port_request,
+                                          .port_integrals = !def->no_integrals,
+                                          .energy         = def->energy && native_integrates_work(def),
+                                          .n_integrals    = def->n_integrals,
+                                          .integrals      = def->integrals,
+                                          .n_inputs       = def->n_inputs,
+                                          .inputs         = def->inputs,
+                                          .alpha          = solver.alpha,
+                                          .beta           = solver.beta,
+                                          .in_parts       = def->in_parts};
+  n->model                             = def->model;
   YOKE_TRY(compile(ctx, n, &options, def, &s->arena));
   if (yoke_multibody_is_prescribed(n->mb)) YOKE_TRY(prescribe(ctx, n));
+  take_sizes(def, n, s, &solver);
   YOKE_TRY(yoke_integrator_create(ctx, def->model->solver.kind, &n->equations, &solver, &n->integrator));
   yoke_multibody_retire(n->mb, n->n_redundant, n->redundant);
   YOKE_TRY(set_ports(ctx, n, s, def));
