@@ -48,7 +48,7 @@ static void f35_default_takes_no_more_than_the_best_fixed_step(void **state) {
   }
 }
 
-/* Tangents were made as well as those of joints, in many small steps of their own: 170 times the right-hand sides of the whole model, 1400 times
+/* Tangents were made as well as those of joints, in many small steps of their own: 144 times the right-hand sides of the whole model, 1400 times
  * its Jacobians; and the solver of a part stayed explicit where that of the whole was implicit. */
 static void rods_on_both_sides_of_a_bushing_cost_no_more_than_ten_times_the_whole(void **state) {
   static const char text[] =
