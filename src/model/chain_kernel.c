@@ -162,15 +162,23 @@ static yoke_status add_forces(evaluation *ev, int i0, int i1, const double *x, d
     const int first = ev->i_load;
     int       count = 1;
     double    force[YOKE_CHAIN_BATCH];
-    while (count < YOKE_CHAIN_BATCH && first + count < loads->n_forces && loads->forces[first + count].mass < i1) {
-      ++count;
-    }
+    const int most = loads->n_forces - first < YOKE_CHAIN_BATCH ? loads->n_forces - first : YOKE_CHAIN_BATCH;
+    if (i1 == ev->kernel->n) count = most;
+    while (count < most && loads->forces[first + count].mass < i1) ++count;
     if (!yoke_chain_loads_forces(loads, first, count, ev->t, ev->shared, i0, x, force)) return YOKE_NON_FINITE;
+    /* Most impulses are 0 most of the time: -0 added to any number leaves it as it is, and costs less than a branch. */
+    const bool   is_scaled = ev->as_force || ev->kernel->uniform_mass;
+    const double scale     = ev->as_force ? 1.0 : ev->kernel->inverse;
+    for (int k = 0; k < count; ++k) force[k] = force[k] == 0.0 ? -0.0 : force[k];
+    for (int k = 0; k < count; ++k)
+      force[k] *= is_scaled ? scale : ev->kernel->inverse_mass[loads->forces[first + k].mass];
+    bool is_finite = true;
     for (int k = 0; k < count; ++k) {
-      if (force[k] == 0.0) continue; /* most impulses, most of the time */
-      const int mass = loads->forces[first + k].mass;
-      YOKE_TRY(add_to(ev, mass, force[k], &out[mass - i0]));
+      double *sum = &out[loads->forces[first + k].mass - i0];
+      *sum += force[k];
+      is_finite &= fabs(*sum) <= DBL_MAX;
     }
+    if (!is_finite) return YOKE_NON_FINITE;
     ev->i_load += count;
   }
   return YOKE_OK;

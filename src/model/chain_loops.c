@@ -292,3 +292,17 @@ YOKE_SIMD void yoke_chain_loop_raise(int n, uint64_t *restrict p, double *restri
   }
   memcpy(y, result, (size_t)n * sizeof *y);
 }
+
+YOKE_SIMD void yoke_chain_loop_raise_all(int n, uint64_t p, double *restrict y) {
+  _Alignas(64) double result[YOKE_CHAIN_BLOCK];
+  for (int k = 0; k < n; ++k) result[k] = 1.0;
+  for (;;) {
+    if (p & 1u) {
+      for (int k = 0; k < n; ++k) result[k] *= y[k];
+    }
+    p >>= 1;
+    if (p == 0) break;
+    for (int k = 0; k < n; ++k) y[k] *= y[k];
+  }
+  memcpy(y, result, (size_t)n * sizeof *y);
+}

@@ -52,5 +52,7 @@ double yoke_chain_loop_error(int n, double ex, double ev, double atol, double rt
 void yoke_chain_loop_sine(int n, const double *x, double *y);
 /* y[k] := y[k]^p[k], p >= 0; p is used up. */
 void yoke_chain_loop_raise(int n, uint64_t *p, double *y);
+/* y[k] := y[k]^p, p > 0; the same bits. */
+void yoke_chain_loop_raise_all(int n, uint64_t p, double *y);
 
 #endif

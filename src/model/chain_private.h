@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
   YOKE_CHAIN_BLOCK         = 512, /* masses per block; part of the numerics: errors are summed per block (stage) */
@@ -35,6 +36,18 @@ typedef struct yoke_chain_force {
   double slope;     /* contact: B [1/m] */
 } yoke_chain_force;
 
+/* Sines of one force each, in the order of the forces, for vector loops. n = 0: there are none, and no arrays. */
+typedef struct yoke_chain_sines {
+  int       n;
+  int      *before;                    /* [n_forces + 1] sines of the forces before one */
+  int      *force;                     /* [n] */
+  int      *others;                    /* [n_forces - n] forces that are none of these */
+  double   *begin, *end;               /* [n_forces - n] where they are not 0 [s] */
+  double   *omega, *phase, *amplitude; /* [n] */
+  uint64_t *power;                     /* [n] */
+  uint64_t  all;                       /* the power of each; 0: they differ */
+} yoke_chain_sines;
+
 /* Loads sorted by mass. Shapes that occur more than once come first: n_shared of them are evaluated once. */
 typedef struct yoke_chain_loads {
   int               n_forces, n_shapes, n_shared;
@@ -44,7 +57,8 @@ typedef struct yoke_chain_loads {
   /* When every load has a shared shape: numbers of the forces by shape, those of shape g at by_shape[start[g]] ..
    * by_shape[start[g + 1] - 1], ascending. Else NULL. */
   int              *by_shape, *start;
-} yoke_chain_loads; /* all in the arena of the kernel */
+  yoke_chain_sines  sines; /* of shapes that are not shared */
+} yoke_chain_loads;        /* all in the arena of the kernel */
 
 yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
                                     yoke_chain_loads *out);

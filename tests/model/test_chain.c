@@ -289,6 +289,38 @@ static void sines_agree_with_the_c_library(void **state) {
   yoke_chain_kernel_destroy(&kernel);
 }
 
+/* Sines and impulses in turn, of which each has times of its own: equal powers are raised together, others one by one; what is 0 is not added,
+ * so that the sign of a zero is that of a mass without loads. */
+static void loads_have_the_bits_that_they_have_alone(void **state) {
+  (void)state;
+  enum { N = 200 };
+  uint64_t        seed = 4;
+  yoke_chain_load loads[N];
+  yoke_chain      many    = uniform_chain(N);
+  double          zero[N] = {0}, f[N], alone[N];
+  for (int i = 0; i < N; ++i) {
+    loads[i]       = on_mass(random_unit(&seed) < 0.0 ? impulse : modified_sine, i);
+    loads[i].phase = loads[i].time = 0.01 * i;
+  }
+  for (int differ = 0; differ < 2; ++differ) {
+    for (int i = 0; differ && i < N; i += 2) loads[i].power = 1 + 2 * (i % 7);
+    many.loads                = loads;
+    many.n_loads              = N;
+    yoke_chain_kernel *kernel = make_kernel(&many);
+    assert_int_equal(yoke_chain_kernel_force(kernel, 0.5, 0, zero, zero, f), YOKE_OK);
+    yoke_chain_kernel_destroy(&kernel);
+    for (int i = 0; i < N; ++i) {
+      yoke_chain one = uniform_chain(N);
+      one.loads      = &loads[i];
+      one.n_loads    = 1;
+      kernel         = make_kernel(&one);
+      assert_int_equal(yoke_chain_kernel_force(kernel, 0.5, 0, zero, zero, alone), YOKE_OK);
+      assert_memory_equal(&f[i], &alone[i], sizeof *f);
+      yoke_chain_kernel_destroy(&kernel);
+    }
+  }
+}
+
 static void arrays_of_equal_numbers_give_the_bits_of_one_number(void **state) {
   (void)state;
   enum { N = 600 };
@@ -905,6 +937,7 @@ int main(void) {
       cmocka_unit_test(loads_may_come_in_any_order),
       cmocka_unit_test(loads_without_amplitude_are_no_loads),
       cmocka_unit_test(sines_agree_with_the_c_library),
+      cmocka_unit_test(loads_have_the_bits_that_they_have_alone),
       cmocka_unit_test(arrays_of_equal_numbers_give_the_bits_of_one_number),
       cmocka_unit_test(free_ends_give_the_bits_of_elements_of_zero),
       cmocka_unit_test(free_end_feels_no_ground),
