@@ -220,7 +220,7 @@ static double good_enough(const yoke_graph *g) {
 }
 
 yoke_status yoke_graph_control(yoke_graph *g, bool compares, yoke_context *ctx) {
-  g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
+  g->is_controlled = g->counts_past_low = g->keeps_predicted = g->renews_matrix = g->ignores_jumps = true;
   for (int k = 0; compares && k < g->n_channels; ++k) {
     graph_channel *channel      = &g->channels[k];
     channel->goes_on_consistent = graph_has_instant(&g->wires[channel->wire]) && channel->info.is_force &&

@@ -347,6 +347,7 @@ struct yoke_graph {
   bool   is_rough; /* corrections once leave a rest that grows: semi-implicit repeats them (graph_check.c) */
 
   /* step control (trial.h) */
+  bool    is_controlled;      /* steps and degrees are chosen, by estimates */
   bool    counts_past_low;    /* a degree k needs k + 1 points of the past, which estimates from the predictor read */
   bool    keeps_predicted;    /* y_predicted is filled */
   bool    renews_matrix;      /* the matrix of an earlier step is not kept */

@@ -197,6 +197,35 @@ static bool stands(const yoke_graph *g, double previous, double norm) {
   return may_stand(g) && norm < small && norm < quick * previous;
 }
 
+/* How far what the history keeps of the step, phi(y), is from its nodes, in the norm of the corrector. A stiff law makes much of little. */
+static double distance_of_values(const yoke_graph *g) {
+  double *distance = g->w_before;
+  memset(distance, 0, (size_t)g->n_w * sizeof *distance);
+  for (int i = 0; i < g->n_wires && g->settings.final_update; ++i) {
+    const graph_wire *wire = &g->wires[i];
+    double           *u    = wire->lent->u;
+    if (wire->wire.formulation->update == NULL) continue;
+    graph_update(g, wire, g->t_next, graph_port(wire, 0, g->subsystems[wire->wire.subsystem[0]].y_new),
+                 graph_port(wire, 1, g->subsystems[wire->wire.subsystem[1]].y_new), u);
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      const int            last    = channel->w_at + channel->n_nodes - 1;
+      distance[last]               = u[k] - g->w[last];
+    }
+  }
+  return graph_weighted_norm(g, distance);
+}
+
+/* Under step control: are the nodes that were integrated with good enough, so that they need not follow their next correction? Corrections
+ * shrink by R = norm / previous, and all that are left, norm (1 + R + R^2 + ...), pass the test that a corrected step has to pass
+ * (convergence.h), as do the values that later steps are predicted from. Fixed steps go on: the integration behind the last correction makes
+ * them better still. */
+static bool is_met(const yoke_graph *g, double previous, double norm) {
+  static const double share = 0.01;
+  if (!g->is_controlled || !(norm < previous && norm / (1.0 - norm / previous) < share * g->settings.tau)) return false;
+  return distance_of_values(g) < share * g->settings.tau;
+}
+
 /* Behind the first correction, which was `norm`: the states follow it, and what it leaves, by their tangents. *is_done: they are the result, and no
  * integration with the corrected nodes is needed; else of all this nothing but the correction itself is left. */
 static yoke_status shift_states(yoke_graph *g, double norm, bool *is_done, yoke_step_statistics *statistics,
@@ -236,7 +265,7 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     YOKE_TRY(graph_correct(g, ctx));
     const double previous = norm;
     norm                  = graph_weighted_norm(g, g->delta);
-    if (pass > 1 && stands(g, previous, norm)) {
+    if (pass > 1 && (stands(g, previous, norm) || is_met(g, previous, norm))) {
       measure_rate(norm / previous, statistics);
       return YOKE_OK;
     }
@@ -255,7 +284,8 @@ static yoke_status iterate(yoke_graph *g, yoke_step_statistics *statistics, yoke
     if (pass > 1) measure_rate(norm / previous, statistics);
     const bool renew = is_slow || (verdict == YOKE_VERDICT_GO_ON && renews_always(g)) ||
                        (is_old && goes_on && pass == 2 && takes_long(g, convergence.rate, norm));
-    const bool last = verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations || may_stand(g);
+    const bool last =
+        verdict == YOKE_VERDICT_CONVERGED || pass == g->settings.max_iterations || may_stand(g) || g->is_controlled;
     YOKE_TRY(graph_pass(g, (renew ? GRAPH_COLUMNS : 0) | (last ? GRAPH_LAST : 0), statistics, ctx));
     graph_residual(g, 0);
     learn(g, g->c_before);

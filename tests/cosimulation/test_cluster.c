@@ -36,10 +36,45 @@ static void stiff_dampers_at_the_cuts_make_implicit_macro_steps_ten_times_as_lon
   CHECK_BELOW(10.0 * macro_steps(model, both[0], 2e-4), macro_steps(model, both[1], 2e-4));
 }
 
+/* The chain is linear: one correction is exact but for the noise of the solvers, and an integration that confirms it would be one too many. */
+static void a_correction_that_leaves_nothing_is_not_integrated_again(void **state) {
+  (void)state;
+  cosim c = cosim_done("bench/cluster/tol1.yaml", "cosimulation.step={rtol: 1e-3, estimator: cv}", 5e-6);
+  CHECK_BELOW((double)c.summary.macro.iterations, 1.1 * (double)c.summary.macro.steps);
+  cosim_close(&c);
+}
+
+/* Values at the cuts that are good enough for the motion may be too rough for the degree of later predictions: with all of the corrector's
+ * tolerance left, 73 % of the steps have degree 0, and there are three times as many. */
+static void stiff_cuts_keep_their_degree(void **state) {
+  (void)state;
+  cosim c =
+      cosim_done("bench/cluster/stiff.yaml",
+                 "parameters.n=150;solvers.default.rtol=1e-4;cosimulation.step={rtol: 1e-2, estimator: md}", 5e-5);
+  CHECK_BELOW((double)c.summary.macro.steps, 120.0);
+  CHECK_BELOW((double)c.summary.macro.degrees[0], 0.1 * (double)c.summary.macro.steps);
+  cosim_close(&c);
+}
+
+/* What F/F limits to steps as short as the damper is stiff: copies of the motion, with the damper on both sides, do not. */
+static void copies_at_stiff_dampers_allow_three_times_longer_steps_than_forces(void **state) {
+  (void)state;
+  const char *const model = "bench/cluster/dense.yaml", *const sets = "parameters.n=100;solvers.default.rtol=1e-5;"
+                                                                      "cosimulation.step={rtol: 1e-3, estimator: cv}";
+  char both[2][200];
+  for (int i = 0; i < 2; ++i)
+    snprintf(both[i], sizeof both[i], "%s;cosimulation.couplings.decomposition=%s/%s", sets,
+             i == 0 ? "displacement" : "force", i == 0 ? "displacement" : "force");
+  CHECK_BELOW(3.0 * macro_steps(model, both[0], 1e-3), macro_steps(model, both[1], 1e-3));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_heavy_mass_shifted_over_each_cut_makes_macro_steps_longer),
       cmocka_unit_test(stiff_dampers_at_the_cuts_make_implicit_macro_steps_ten_times_as_long),
+      cmocka_unit_test(a_correction_that_leaves_nothing_is_not_integrated_again),
+      cmocka_unit_test(stiff_cuts_keep_their_degree),
+      cmocka_unit_test(copies_at_stiff_dampers_allow_three_times_longer_steps_than_forces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
