@@ -322,6 +322,22 @@ static void chain_powers(const void *self, void *work, double t, const double *q
   yoke_chain_kernel_powers(self, t, q, v, dissipated, external);
 }
 
+static void chain_losses(const void *self, const double *v, const double *a, double *lost, double *rate) {
+  yoke_chain_kernel_losses(self, v, a, lost, rate);
+}
+
+static const int *chain_loaded(const void *self, int *n) {
+  return yoke_chain_kernel_loaded(self, n);
+}
+
+static double chain_load_power(const void *self, double t, const double *v) {
+  return yoke_chain_kernel_load_power(self, t, v);
+}
+
+static bool chain_is_loaded(const void *self, double t0, double t1) {
+  return yoke_chain_kernel_is_loaded(self, t0, t1);
+}
+
 static bool is_linear(const yoke_chain_kernel *kernel) {
   if (kernel->law != YOKE_CHAIN_LINEAR || kernel->loads.has_contact) return false;
   for (int g = 0; g < kernel->loads.n_shapes; ++g) {
@@ -394,6 +410,10 @@ static const yoke_equations_ops chain_ops = {
     .sweep              = chain_sweep,
     .energy             = chain_energy,
     .powers             = chain_powers,
+    .losses             = chain_losses,
+    .loaded             = chain_loaded,
+    .load_power         = chain_load_power,
+    .is_loaded          = chain_is_loaded,
     .linear             = chain_linear,
 };
 

@@ -380,14 +380,86 @@ void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const d
   *power_external   = P_load;
 }
 
+/* Damper of one element at an end of the chain. */
+static void add_end_loss(const yoke_chain_kernel *kernel, int e, const double *v, const double *a, double *lost,
+                         double *rate) {
+  const yoke_chain_element p  = yoke_chain_element_at(kernel, e);
+  const double             dv = deflection(kernel, e, v), da = deflection(kernel, e, a);
+  const double             g = p.D != 0.0 ? p.D * power_factor(dv, kernel->elements->exponent_v) : 0.0;
+  *lost += dv * dv * (p.d + g);
+  *rate += dv * da * (2.0 * p.d + (kernel->elements->exponent_v + 1.0) * g);
+}
+
+void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
+                              double *rate) {
+  const int first              = kernel->own > 0 ? kernel->own + 1 : 1,
+            end                = kernel->own_end < kernel->n ? kernel->own_end + 1 : kernel->n;
+  const double        exponent = kernel->elements->exponent_v;
+  const bool          is_plain = !has_power_v(kernel) || exponent == 3.0; /* D = 0 or g = dv^2 */
+  _Alignas(64) double g[ROOM];
+  *lost = *rate = 0.0;
+  if (owns_element(kernel, 0)) add_end_loss(kernel, 0, v, a, lost, rate);
+  for (int e = first; e < end; e += BLOCK) { /* element e lies between masses e - 1 and e */
+    const int     n    = end - e > BLOCK ? BLOCK : end - e;
+    const double *p[4] = {0}, *x = v + e - 1;
+    double        sum[2];
+    if (!kernel->uniform_elements) element_arrays(kernel, e, p);
+    if (!is_plain) power_factors(n, true, exponent, x, g);
+    yoke_chain_loop_losses(n, kernel->uniform_elements ? NULL : p[1], kernel->uniform_elements ? NULL : p[3],
+                           kernel->elements->inner.d, kernel->elements->inner.D, is_plain ? NULL : g, exponent + 1.0, x,
+                           a + e - 1, sum);
+    *lost += sum[0];
+    *rate += sum[1];
+  }
+  if (kernel->n > 0 && owns_element(kernel, kernel->n)) add_end_loss(kernel, kernel->n, v, a, lost, rate);
+}
+
+const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
+  *n = kernel->n_loaded;
+  return kernel->loaded;
+}
+
+bool yoke_chain_kernel_is_loaded(const yoke_chain_kernel *kernel, double t0, double t1) {
+  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes; ++g) {
+    if (t1 >= kernel->loads.shapes[g].begin && t0 <= kernel->loads.shapes[g].end) return true;
+  }
+  return false;
+}
+
+double yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v) {
+  double sum = 0.0, shared[YOKE_CHAIN_SHARED], force;
+  int    active;
+  if (kernel->n_loaded == 0 || yoke_chain_loads_begin(&kernel->loads, t, shared, &active) < 0) return 0.0;
+  for (int k = 0, i = 0; k < kernel->loads.n_forces; ++k) {
+    const yoke_chain_force *load = &kernel->loads.forces[k];
+    if (!owns_mass(kernel, load->mass) || load->shape < 0) continue;
+    if (load->shape < kernel->loads.n_shared)
+      force = load->amplitude * shared[load->shape];
+    else if (!yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, NULL, &force))
+      force = 0.0;
+    sum += force * v[i++];
+  }
+  return sum;
+}
+
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const double *x, const double *v,
                               double *kinetic, double *potential) {
+  const bool   is_plain = kernel->uniform_elements && kernel->law != YOKE_CHAIN_POWER; /* linear or cubic */
+  const double c = 0.5 * kernel->elements->inner.c, C = kernel->elements->inner.C,
+               e_1 = kernel->elements->exponent_x + 1.0;
   double T = 0.0, U = 0.0;
   /* Sums per block, then of blocks: rounding grows with the root of n at most. */
   for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
     i1             = kernel->n + 1 - i0 > BLOCK ? i0 + BLOCK : kernel->n + 1;
     double T_block = 0.0, U_block = 0.0;
-    for (int i = i0; i < i1; ++i) { /* element i and mass i */
+    for (int i = i0; i < i1; ++i) {                             /* element i and mass i */
+      if (is_plain && i > kernel->own && i < kernel->own_end) { /* the same sums, straight away */
+        const double y = x[i] - x[i - 1], m = kernel->mass[i];
+        U_block += y * y * (c + (C == 0.0 ? 0.0 : C * (y * y) / e_1));
+        T_block += 0.5 * m * v[i] * v[i];
+        U_block -= m * gx * x[i];
+        continue;
+      }
       const yoke_chain_element p = yoke_chain_element_at(kernel, i);
       if (owns_element(kernel, i))
         U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
@@ -546,6 +618,20 @@ static yoke_status create_masses(yoke_context *ctx, const yoke_chain *chain, yok
   return YOKE_OK;
 }
 
+static yoke_status list_loaded(yoke_context *ctx, yoke_chain_kernel *kernel) {
+  const yoke_chain_loads *loads = &kernel->loads;
+  for (int k = 0; k < loads->n_forces; ++k)
+    kernel->n_loaded += owns_mass(kernel, loads->forces[k].mass) && loads->forces[k].shape >= 0 ? 1 : 0;
+  if (kernel->n_loaded == 0) return YOKE_OK;
+  kernel->loaded = yoke_arena_take(&kernel->arena, (size_t)kernel->n_loaded, sizeof *kernel->loaded);
+  YOKE_TRY(check_memory(ctx, kernel));
+  for (int k = 0, n = 0; k < loads->n_forces; ++k) {
+    const yoke_chain_force *load = &loads->forces[k];
+    if (owns_mass(kernel, load->mass) && load->shape >= 0) kernel->loaded[n++] = load->mass;
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain, yoke_chain_kernel **out) {
   *out = NULL;
   YOKE_TRY(check_chain(ctx, chain));
@@ -559,6 +645,7 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
   yoke_status status = create_masses(ctx, chain, kernel);
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
   if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->arena, &kernel->loads);
+  if (status == YOKE_OK) status = list_loaded(ctx, kernel);
   if (status != YOKE_OK) {
     yoke_chain_kernel_destroy(&kernel);
     return status;

@@ -239,6 +239,45 @@ YOKE_SIMD double yoke_chain_loop_error(int n, double ex, double ev, double atol,
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+/* ---- losses ---- */
+
+static YOKE_ALWAYS_INLINE double sum_in_lanes(int n, const double *restrict x) {
+  double lane[YOKE_CHAIN_LANES] = {0.0};
+  int    k                      = 0;
+  for (; k + YOKE_CHAIN_LANES <= n; k += YOKE_CHAIN_LANES) {
+    for (int j = 0; j < YOKE_CHAIN_LANES; ++j) lane[j] += x[k + j];
+  }
+  for (int j = 0; k < n; ++k, ++j) lane[j] += x[k];
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, const double *restrict d,
+                                          const double *restrict D, double d0, double D0, const double *restrict g,
+                                          double e_1, const double *restrict v, const double *restrict a,
+                                          double *restrict out) {
+  _Alignas(64) double P[YOKE_CHAIN_ROOM], R[YOKE_CHAIN_ROOM];
+  for (int k = 0; k < n; ++k) {
+    const double dv = v[k + 1] - v[k], da = a[k + 1] - a[k], G = is_cubic ? dv * dv : g[k];
+    const double linear = is_uniform ? d0 : d[k], power = (is_uniform ? D0 : D[k]) * G;
+    P[k] = (dv * dv) * (linear + power);
+    R[k] = (dv * da) * (2.0 * linear + e_1 * power);
+  }
+  out[0] = sum_in_lanes(n, P);
+  out[1] = sum_in_lanes(n, R);
+}
+
+YOKE_SIMD void yoke_chain_loop_losses(int n, const double *d, const double *D, double d0, double D0, const double *g,
+                                      double e_1, const double *v, const double *a, double out[2]) {
+  if (d == NULL && g == NULL)
+    sum_losses(n, true, true, d, D, d0, D0, g, 4.0, v, a, out);
+  else if (d == NULL)
+    sum_losses(n, true, false, d, D, d0, D0, g, e_1, v, a, out);
+  else if (g == NULL)
+    sum_losses(n, false, true, d, D, d0, D0, g, 4.0, v, a, out);
+  else
+    sum_losses(n, false, false, d, D, d0, D0, g, e_1, v, a, out);
+}
+
 /* ---- loads ---- */
 
 /* x = k pi + r, |r| <= pi/2, sin x = (-1)^k sin r. pi in three parts of which the first two times k have no rounding

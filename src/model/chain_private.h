@@ -110,6 +110,8 @@ struct yoke_chain_kernel {
   double                    *c, *d, *C, *D;       /* [n + 1]; NULL: equal `inner` */
   double                    *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
   double    *constant[4];  /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
+  int        n_loaded;     /* own masses under loads over time, one for each load */
+  int       *loaded;       /* [n_loaded] ascending */
   int        own, own_end; /* masses own .. own_end - 1 are no copies: they count, and the elements on their right */
   yoke_arena arena;
 };

@@ -186,6 +186,12 @@ typedef struct yoke_equations_ops {
    * loads that read v' or lambda (`feels`), is not among them. NULL: it is always 0. Optional. */
   void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                  double *dissipated, double *external);
+  /* Optional, all or none, where q' = v: the same powers as sums that cost little. That of the dampers depends on v alone, and has a rate [W/s]
+   * under the accelerations a; that of the loads, on the freedoms of a list and on their v [*n]. */
+  void (*losses)(const void *self, const double *v, const double *a, double *lost, double *rate);
+  const int *(*loaded)(const void *self, int *n);
+  double (*load_power)(const void *self, double t, const double *v);
+  bool (*is_loaded)(const void *self, double t0, double t1); /* false: no load acts between these times */
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
    * YOKE_E_UNSUPPORTED: not linear. */
   yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,

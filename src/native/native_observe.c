@@ -61,7 +61,7 @@ static void look_at_state(const native *n, void *scratch, const void *state, con
   const yoke_equations *e = &n->equations;
   if (wants->energy && e->ops->energy != NULL)
     e->ops->energy(e->self, scratch, x->point.t, x->point.q, x->point.v, &x->energy);
-  if (wants->energy && n->tells_work) native_work_at(n, scratch, state, x->signal, x->point.t, &x->energy);
+  if (wants->energy && n->tells_work) native_work_at(n, scratch, state, x->signal, &x->point, &x->energy);
   if (wants->residual) x->residual = largest_violation(n, scratch, &x->point);
 }
 
@@ -187,9 +187,9 @@ static bool energies_reached(const yoke_subsystem *subsystem, void *scratch, con
   const yoke_equations *e  = &n->equations;
   const native_point    at = native_own_point(n, state);
   yoke_energy           energy;
-  if (n->is_prescribed || e->ops->energy == NULL || !n->tells_work) return false;
+  if (e->ops->energy == NULL || !n->tells_work) return false; /* prescribed bodies are where the step has put them */
   e->ops->energy(e->self, scratch, at.t, at.q, at.v, &energy);
-  native_work_at(n, scratch, state, NULL, at.t, &energy);
+  native_work_at(n, scratch, state, NULL, &at, &energy);
   out[YOKE_ENERGY_KINETIC]    = energy.kinetic;
   out[YOKE_ENERGY_POTENTIAL]  = energy.potential;
   out[YOKE_ENERGY_DISSIPATED] = energy.dissipated;

@@ -6,11 +6,16 @@
  * Where q' = v, q is the quintic Hermite polynomial of (q, q', q'') at the ends of the micro step, and v its derivative. Its error e vanishes at
  * both ends, so that of the work of F(t) is  int F e' dt = -int F' e dt = O(h^7), as that of the points is: order 6. Elsewhere, and in steps of
  * radau5 and bdf, whose stiff modes may have accelerations at the ends that tell nothing of the inside, q and v are the dense output that costs
- * nothing, at least cubic: order 4. So they are where laws jump.
+ * nothing, at least cubic, at two points: order 4. So they are where laws jump.
+ * Chains, whose steps cost less than three powers, have panels of some micro steps: powers and their rates at the ends alone (equations.h),
+ *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
+ * of order 6 in the length h of a panel, which follows from c. They end where the state jumps (native_close_work); what looks at the work before a
+ * panel has ended evaluates the powers there and changes nothing.
  * A model that runs as a whole integrates both along as quadratures of its equations (multibody.h), as accurate as its solver is; so does a part
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,8 +31,8 @@ bool native_integrates_work(const yoke_native_def *def) {
   return false;
 }
 
-static double *work_of(const native *n, const void *state) {
-  return native_doubles(state, n->at->work);
+static native_work *work_of(const native *n, const void *state) {
+  return (native_work *)(void *)native_doubles(state, n->at->work);
 }
 
 /* q' = v, but for quadratures, on which no power depends. */
@@ -49,10 +54,51 @@ int native_work_keeps(const native *n) {
   return has_rates(&n->equations) ? 3 * n->equations.nv : 0;
 }
 
-void native_begin_work(const native *n, void *scratch, const yoke_integrator_state *head) {
+/* Panels: the power that dampers take, and its rate, at macro or micro points that are some micro steps apart. */
+bool native_work_has_panels(const native *n) {
+  int count = 0;
+  if (!n->work_is_joined || n->equations.ops->losses == NULL) return false;
+  (void)n->equations.ops->loaded(n->equations.self, &count);
+  return count <= n->equations.nv; /* there is no more room */
+}
+
+/* The power that dampers take at the state's own point, and its rate. */
+static void find_losses(const native *n, const yoke_integrator_state *head, double *power, double *rate) {
+  n->equations.ops->losses(n->equations.self, yoke_integrator_v(n->integrator, head),
+                           yoke_integrator_a(n->integrator, head), power, rate);
+}
+
+/* The first panel begins here. */
+static void open_panel(const native *n, const yoke_integrator_state *head) {
+  native_work *w = work_of(n, head);
+  find_losses(n, head, &w->power, &w->rate);
+  w->t       = head->t;
+  w->length  = 1.0;
+  w->is_open = 1.0;
+}
+
+/* q, v, a of the loaded freedoms where a micro step begins. */
+static void keep_loaded(const native *n, const yoke_integrator_state *head, double *from) {
+  const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
+               *a = yoke_integrator_a(n->integrator, head);
+  int        count;
+  const int *list = n->equations.ops->loaded(n->equations.self, &count);
+  for (int i = 0; i < count; ++i, from += 3) {
+    from[0] = q[list[i]];
+    from[1] = v[list[i]];
+    from[2] = a[list[i]];
+  }
+}
+
+void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head) {
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
   if (!n->work_is_joined) return;
+  if (n->work_has_panels && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
+  if (n->work_has_panels && work_of(n, head)->length > 0.0) {
+    keep_loaded(n, head, from);
+    return;
+  }
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
   memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
   memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
@@ -91,16 +137,20 @@ static void add_powers(const native *n, void *scratch, const yoke_signal *u, dou
   sum[1] += dt * external;
 }
 
+/* The two points of Gauss, which are as good as dense output is. */
+enum { N_DENSE = 2 };
+static const double dense_point[N_DENSE] = {0.21132486540518713, 0.78867513459481287};
+
 /* Work from t0 to t1 inside the last micro step, on the dense output. */
 static void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0, double t1,
                       double sum[2]) {
   const yoke_equations *e = &n->equations;
   double               *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
-  for (int i = 0; i < N_POINTS; ++i) {
-    const double t = t0 + point[i] * (t1 - t0);
+  for (int i = 0; i < N_DENSE; ++i) {
+    const double t = t0 + dense_point[i] * (t1 - t0);
     yoke_integrator_interpolate(n->integrator, state, t, q, v);
     if (e->ops->normalise != NULL) e->ops->normalise(e->self, q);
-    add_powers(n, scratch, u, t, weight[i] * (t1 - t0), q, v, sum);
+    add_powers(n, scratch, u, t, (t1 - t0) / N_DENSE, q, v, sum);
   }
 }
 
@@ -132,14 +182,134 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
   }
 }
 
+/* Work of loads over the last micro step, whose other end native_begin_work kept. */
+static double load_work(const native *n, void *scratch, const yoke_integrator_state *head) {
+  const yoke_equations *e  = &n->equations;
+  const double         *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
+               *a1 = yoke_integrator_a(n->integrator, head);
+  double      *v = native_doubles(scratch, n->at->work_v), sum = 0.0;
+  const double h = head->t - head->t_prev;
+  int          count;
+  const int   *list = e->ops->loaded(e->self, &count);
+  if (count == 0 || !e->ops->is_loaded(e->self, head->t_prev, head->t)) return 0.0;
+  for (int k = 0; k < N_POINTS; ++k) {
+    const double  *from = native_doubles(scratch, n->at->work_from);
+    const hermite *c    = &at_point[k];
+    for (int i = 0; i < count; ++i, from += 3) {
+      const int m = list[i];
+      v[i]        = c->v[0] * (q1[m] - from[0]) / h + c->v[1] * from[1] + c->v[2] * v1[m] +
+             h * (c->v[3] * from[2] + c->v[4] * a1[m]);
+    }
+    sum += weight[k] * h * e->ops->load_power(e->self, head->t_prev + point[k] * h, v);
+  }
+  return sum;
+}
+
+/* Loss from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
+ * the begin of the panel before, s = -r in units of h, add to it: with w = s^2 (s - 1)^2
+ *   p5 = p3 + w (A + B s),  int_0^1 w = 1/30,  int_0^1 w s = 1/60 */
+static double panel_loss(const native_work *w, double h, double power, double rate, double *higher) {
+  const double dP = power - w->power, from = h * w->rate, to = h * rate;
+  *higher = 0.0;
+  if (w->h_before > 0.0) {
+    const double r = w->h_before / h, c2 = 3.0 * dP - 2.0 * from - to,
+                 c3    = from + to - 2.0 * dP; /* p3 in powers of s */
+    const double value = w->power_before - (w->power - r * (from - r * (c2 - r * c3)));
+    const double slope = h * w->rate_before - (from - r * (2.0 * c2 - 3.0 * r * c3));
+    const double at = r * r * (1.0 + r) * (1.0 + r), at_slope = -2.0 * r * (1.0 + r) * (1.0 + 2.0 * r);
+    const double q = value / at, B = (slope - at_slope * q) / at, A = q + r * B;
+    *higher = h * (2.0 * A + B) / 60.0;
+  }
+  return h * (0.5 * (w->power + power) + (from - to) / 12.0);
+}
+
+/* Share x of a panel's loss that the higher part may be: what is left out is about 2 x^(3/2) of it. Panels of one micro step bear more, before its
+ * inside is looked at. */
+static const double most_of_many = 3e-5, most_of_one = 1e-3;
+enum { LONGEST = 8 /* micro steps */ };
+
+/* `of_usual`: share of what is usually lost in such a time. Small losses need not be known better, as far as single micro steps go. */
+static double next_length(double length, double share, double of_usual, bool knows) {
+  if (length > 1.0) {
+    if (share > most_of_many) return floor(0.5 * length);
+    return share < 0.25 * most_of_many && length < LONGEST ? length + 1.0 : length;
+  }
+  if (length == 1.0 && of_usual > most_of_one) return 0.0;
+  const bool is_fine = length == 0.0 ? of_usual < 0.5 * most_of_one : share < 0.25 * most_of_many;
+  return knows && is_fine ? length + 1.0 : length;
+}
+
+/* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
+static void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+  double       power, rate, higher;
+  const double h = head->t - w->t;
+  find_losses(n, head, &power, &rate);
+  if (w->is_open > 0.0) {
+    const double lost  = panel_loss(w, h, power, rate, &higher);
+    const bool   knows = w->h_before > 0.0;
+    if (w->length > 0.0) w->dissipated += lost + higher;
+    const double size = fmax(fabs(lost), DBL_MIN), usual = w->dissipated * h / (head->t - n->model->t_start);
+    w->length       = next_length(w->length, fabs(higher) / size, fabs(higher) / fmax(size, usual), knows);
+    w->h_before     = h;
+    w->power_before = w->power;
+    w->rate_before  = w->rate;
+  }
+  w->t       = head->t;
+  w->power   = power;
+  w->rate    = rate;
+  w->count   = 0.0;
+  w->is_open = 1.0;
+}
+
+static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
+                         native_work *w) {
+  double sum[2] = {0.0, 0.0};
+  if (w->length > 0.0) {
+    w->external += load_work(n, scratch, head);
+    if (++w->count < w->length) return;
+  } else {
+    integrate_joined(n, scratch, head, u, sum);
+    w->dissipated += sum[0];
+    w->external += sum[1];
+  }
+  end_panel(n, head, w);
+}
+
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
-  double *work = work_of(n, head), sum[2] = {0.0, 0.0};
+  native_work *work   = work_of(n, head);
+  double       sum[2] = {0.0, 0.0};
   if (!(head->t > head->t_prev)) return;
+  if (n->work_has_panels && is_joined(n, head)) {
+    count_panels(n, scratch, head, u, work);
+    return;
+  }
+  if (work->is_open > 0.0) { /* `auto` has changed its method: the last panel is left as it began */
+    work->dissipated += (head->t_prev - work->t) * (work->power + 0.5 * (head->t_prev - work->t) * work->rate);
+    work->count = work->length = work->is_open = work->h_before = 0.0;
+  }
   if (is_joined(n, head))
     integrate_joined(n, scratch, head, u, sum);
   else
     integrate(n, scratch, head, u, head->t_prev, head->t, sum);
-  for (int k = 0; k < 2; ++k) work[k] += sum[k];
+  work->dissipated += sum[0];
+  work->external += sum[1];
+}
+
+/* Lost in a panel that has not ended, up to the state's own point. */
+static double open_loss(const native *n, const yoke_integrator_state *head) {
+  const native_work *w = work_of(n, head);
+  double             power, rate, higher;
+  if (!n->work_has_panels || !(w->count > 0.0)) return 0.0;
+  find_losses(n, head, &power, &rate);
+  const double lost = panel_loss(w, head->t - w->t, power, rate, &higher);
+  return lost + higher;
+}
+
+void native_close_work(const native *n, void *state) {
+  native_work *w = work_of(n, state);
+  if (!n->work_has_panels) return;
+  w->dissipated += open_loss(n, state);
+  w->count = w->length = w->is_open = w->h_before = 0.0;
 }
 
 void native_bring_in(const native *n, void *state, double *q, double work) {
@@ -147,17 +317,43 @@ void native_bring_in(const native *n, void *state, double *q, double work) {
   if (external >= 0)
     q[external] += work;
   else
-    work_of(n, state)[1] += work;
+    work_of(n, state)->external += work;
 }
 
-void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, double t,
+/* Work of panels from t to the state's own point, inside of the last micro step: by the values at both ends and the rates at the last one, v at t. */
+static void rest_of_panels(const native *n, void *scratch, const yoke_integrator_state *head, double t, const double *v,
+                           double rest[2]) {
+  const yoke_equations *e  = &n->equations;
+  const double          h  = head->t - t;
+  const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
+  double               *v_at = native_doubles(scratch, n->at->work_v), power, rate, power_1, rate_1;
+  int                   count;
+  const int            *list = e->ops->loaded(e->self, &count);
+  e->ops->losses(e->self, v, a1, &power, &rate);
+  find_losses(n, head, &power_1, &rate_1);
+  rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;
+  for (int k = 0; k < N_POINTS && count > 0; ++k) {
+    const double s = 1.0 - point[k]; /* back from the end */
+    for (int i = 0; i < count; ++i) {
+      const int    m    = list[i];
+      const double bend = v[m] - v1[m] + h * a1[m];
+      v_at[i]           = v1[m] - s * h * a1[m] + s * s * bend;
+    }
+    rest[1] += weight[k] * h * e->ops->load_power(e->self, t + point[k] * h, v_at);
+  }
+}
+
+void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
                     yoke_energy *out) {
   const yoke_integrator_state *head    = state;
-  const double                *work    = work_of(n, state);
+  const native_work           *work    = work_of(n, state);
+  const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
-  if (n->counts_work && t < head->t && yoke_integrator_has_inside(head))
-    integrate(n, scratch, state, u, fmax(t, head->t_prev), head->t, rest);
-  out->dissipated = work[0] - rest[0];
-  out->external   = work[1] - rest[1];
+  if (is_past && work->is_open > 0.0)
+    rest_of_panels(n, scratch, head, fmax(at->t, head->t_prev), at->v, rest);
+  else if (is_past)
+    integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
+  out->dissipated = work->dissipated + open_loss(n, head) - rest[0];
+  out->external   = work->external - rest[1];
 }

@@ -825,6 +825,40 @@ static void implicit_and_ordinary_view_agree(void **state) {
   }
 }
 
+/* Sums that cost little tell the powers, and how they change. */
+static void losses_are_the_powers_and_their_rate(void **state) {
+  (void)state;
+  static const double exponents[] = {3, 6, 1.5};
+  for (int k = 0; k < 3; ++k) {
+    yoke_chain_load loads[3];
+    uint64_t        seed = 6;
+    yoke_chain      c    = small_chain(loads, exponents[k]);
+    yoke_equations  eq   = make_equations(&c, -9.81, 0, NULL);
+    double         *x = random_array(SMALL, 0, 1, &seed), *v = random_array(SMALL, 0, 1, &seed);
+    double         *a = random_array(SMALL, 0, 1, &seed), v_loaded[3], near[2], lost, rate, loss, supply, none;
+    int             n;
+    const int      *list = eq.ops->loaded(eq.self, &n);
+    assert_true(n > 0 && n <= 3);
+    for (int i = 0; i < n; ++i) v_loaded[i] = v[list[i]];
+    eq.ops->powers(eq.self, NULL, 0.3, x, v, NULL, &loss, &supply);
+    eq.ops->losses(eq.self, v, a, &lost, &rate);
+    assert_true(loss > 0.0 && fabs(lost - loss) < 1e-13 * loss);
+    assert_true(fabs(eq.ops->load_power(eq.self, 0.3, v_loaded) - supply) < 1e-13 * fabs(supply));
+    assert_true(eq.ops->is_loaded(eq.self, 0.3, 0.4));
+    for (int side = 0; side < 2; ++side) {
+      double v1[SMALL];
+      for (int i = 0; i < SMALL; ++i) v1[i] = v[i] + (side == 0 ? -1e-6 : 1e-6) * a[i];
+      eq.ops->losses(eq.self, v1, a, &near[side], &none);
+    }
+    assert_true(fabs((near[1] - near[0]) / 2e-6 - rate) < 1e-6 * fabs(loss));
+    yoke_equations_destroy(&eq);
+    test_free(x);
+    test_free(v);
+    test_free(a);
+    free_chain(&c);
+  }
+}
+
 /* d(T + U)/dt along the motion equals supplied minus dissipated power. */
 static void energy_changes_by_the_power_of_loads_and_dampers(void **state) {
   (void)state;
@@ -953,6 +987,7 @@ int main(void) {
       cmocka_unit_test(implicit_jacobian_agrees_with_finite_differences),
       cmocka_unit_test(implicit_and_ordinary_view_agree),
       cmocka_unit_test(energy_changes_by_the_power_of_loads_and_dampers),
+      cmocka_unit_test(losses_are_the_powers_and_their_rate),
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
       cmocka_unit_test(equal_chains_share_elements_and_inputs),
