@@ -51,6 +51,7 @@ typedef struct scalar_law {
 
 typedef struct constitutive {
   const scalar_law         *scalar; /* NULL: it is more than that */
+  const scalar_law         *line;   /* the same, whatever the channels are: energies and powers. NULL: it is more */
   yoke_arena                arena;
   const yoke_force_element *element;
   int                       n_read;
@@ -337,30 +338,35 @@ static void set_replacements(constitutive *self) {
   }
 }
 
-static bool is_scalar(const constitutive *self) {
+static bool is_on_line(const constitutive *self) {
   const yoke_row *row = &self->element->row[0];
   const yoke_law *law = self->element->law;
   for (int s = 0; s < 2; ++s) {
     const yoke_port_shape *shape = self->shape[s];
     if (shape->n_p != 1 || shape->n_v != 1 || shape->v[0].freedom != 0 || shape->orient != NULL) return false;
   }
-  if (self->n != 1 || self->means[0].what != ROLE_WRENCH || self->means[0].side != 0) return false;
-  if (self->n_extended > 0 || self->n_read > 0 || self->feedthrough || self->element->n != 1) return false;
+  if (self->n_read > 0 || self->element->n != 1) return false;
   if (law != NULL && (law->expression != NULL || law->table.n > 0)) return false;
   return row->kind == YOKE_ROW_STRETCH || (row->kind == YOKE_ROW_POINT && row->k == 0);
+}
+
+static bool is_scalar(const constitutive *self) {
+  if (self->n != 1 || self->means[0].what != ROLE_WRENCH || self->means[0].side != 0) return false;
+  return self->n_extended == 0 && !self->feedthrough;
 }
 
 static void set_scalar(constitutive *self) {
   const yoke_force_element *element = self->element;
   scalar_law                x       = {0};
-  if (!is_scalar(self)) return;
+  if (!is_on_line(self)) return;
   x.first = element->link.node[0];
   for (int i = 0; i < 2; ++i) x.origin[element->link.node[i]] = element->link.origin[i][0];
   x.direction  = element->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
   x.offset     = element->offset[0];
   x.law        = element->law != NULL ? *element->law
                                       : (yoke_law){.stiffness = element->stiffness[0], .damping = element->damping[0]};
-  self->scalar = yoke_arena_share(&self->arena, &x, sizeof x);
+  self->line   = yoke_arena_share(&self->arena, &x, sizeof x);
+  self->scalar = is_scalar(self) ? self->line : NULL;
 }
 
 static void take_memory(constitutive *self) {
@@ -505,22 +511,23 @@ static double scalar_force(const scalar_law *x, double t, const double *y1, cons
                            double *F_v) {
   const double C[2] = {y1[0] + x->origin[0], y2[0] + x->origin[1]}, v[2] = {y1[1], y2[1]}, n = x->direction;
   const int    a = (int)x->first, b = 1 - a;
-  const double F = yoke_law_force(&x->law, (C[a] - C[b]) * n - x->offset, n * v[a] - n * v[b], t, F_x, F_v);
+  const double deflection = (C[a] - C[b]) * n - x->offset, rate = n * v[a] - n * v[b];
+  const bool   is_linear = F_x == NULL && F_v == NULL && x->law.stiffness_power == 0.0 && x->law.damping_power == 0.0;
+  const double F         = is_linear ? x->law.stiffness * deflection + x->law.damping * rate
+                                     : yoke_law_force(&x->law, deflection, rate, t, F_x, F_v);
   return 0.0 - F * (a == 0 ? n : -n);
 }
 
-/* What it stores and the power that it loses: the bits of yoke_force_element_energy. */
+/* What it stores (NULL: not wanted) and the power that it loses: the bits of yoke_force_element_energy. */
 static void scalar_energy(const scalar_law *x, double t, const double *const y[2], double *stored, double *lost) {
   const int    a = (int)x->first, b = 1 - a;
   const double n = x->direction, deflection = (y[a][0] + x->origin[a] - (y[b][0] + x->origin[b])) * n - x->offset;
   const double rate = n * y[a][1] - n * y[b][1];
-  if (x->law.stiffness_power == 0.0 && x->law.damping_power == 0.0) { /* most */
-    *stored = 0.5 * x->law.stiffness * deflection * deflection;
-    *lost   = x->law.damping * rate * rate;
-    return;
-  }
-  *stored = yoke_law_potential(&x->law, deflection);
-  *lost   = yoke_law_power_lost(&x->law, deflection, rate, t, NULL);
+  if (stored != NULL)
+    *stored = x->law.stiffness_power == 0.0 ? 0.5 * x->law.stiffness * deflection * deflection
+                                            : yoke_law_potential(&x->law, deflection);
+  *lost = x->law.damping_power == 0.0 ? x->law.damping * rate * rate
+                                      : yoke_law_power_lost(&x->law, deflection, rate, t, NULL);
 }
 
 /* dc/dy of u - W: W = -F along the direction that its deflection is measured in, so that its signs cancel. */
@@ -1023,21 +1030,29 @@ static void constitutive_shown(const void *object, double t, const double *u, co
   }
 }
 
-static void constitutive_energy(const void *object, double t, const double *const y[2], double *stored,
-                                double *power_lost, yoke_arena *scratch) {
-  const constitutive *self = object;
-  if (self->scalar != NULL) {
-    scalar_energy(self->scalar, t, y, stored, power_lost);
+/* With the true motions; stored NULL: not wanted. */
+static void true_energy(const constitutive *self, double t, const double *const y[2], double *stored, double *lost,
+                        yoke_arena *scratch) {
+  if (self->line != NULL) {
+    scalar_energy(self->line, t, y, stored, lost);
     return;
   }
   const size_t mark = yoke_arena_mark(scratch);
   yoke_pose    poses[2];
-  *stored = *power_lost = 0.0;
+  *lost = 0.0;
+  if (stored == NULL && !yoke_force_element_loses(self->element)) return;
+  if (stored != NULL) *stored = 0.0;
   true_poses(self, y, poses);
   const yoke_force_element *element = element_for(self, y, scratch);
-  if (element != NULL) yoke_force_element_energy(element, poses, t, stored, power_lost);
-  if (element == NULL) *stored = *power_lost = (double)NAN;
+  if (element != NULL) yoke_force_element_energy(element, poses, t, stored, lost);
+  if (element == NULL) *lost = (double)NAN;
+  if (element == NULL && stored != NULL) *stored = (double)NAN;
   yoke_arena_release(scratch, mark);
+}
+
+static void constitutive_energy(const void *object, double t, const double *const y[2], double *stored,
+                                double *power_lost, yoke_arena *scratch) {
+  true_energy(object, t, y, stored, power_lost, scratch);
 }
 
 /* Power of the channels that a force side feels. */
@@ -1062,15 +1077,54 @@ static double held_power(const constitutive *self, int side, double t, const dou
   return sum;
 }
 
+/* Ports that move along x only: no poses. */
+static void line_power(const constitutive *self, double t, const double *u, const double *const y[2], bool with_stored,
+                       yoke_wire_power *out) {
+  double copy[2][2] = {{y[0][0], y[0][1]}, {y[1][0], y[1][1]}}, stored = 0.0,
+         lost  = 0.0; /* x, v as the other side has them */
+  int n_holder = 0;
+  *out         = (yoke_wire_power){.knows_loss = true};
+  for (int i = 0; i < self->n; ++i) {
+    const meaning *means = &self->means[i];
+    if (means->what != ROLE_WRENCH) {
+      copy[means->side][means->what == ROLE_COPY_V] = u[i];
+      continue;
+    }
+    for (int side = 0; side < 2; ++side) { /* one that no displacement side feels */
+      if (self->channel[i].enters[side] != YOKE_ENTRY_NONE)
+        out->in[side] += self->channel[i].sign[side] * u[i] * y[side][1];
+    }
+  }
+  scalar_energy(self->line, t, y, with_stored ? &out->stored : NULL, &out->truly_lost);
+  out->lost = out->truly_lost;
+  for (int side = 0; side < 2; ++side) {
+    const double *const m[2] = {side == 0 ? y[0] : copy[0], side == 0 ? copy[1] : y[1]};
+    if (is_force_driven(self->decomposition, side)) continue;
+    const double force = scalar_force(self->line, t, m[0], m[1], NULL, NULL);
+    out->in[side]      = (side == 0 ? force : -force) * y[side][1];
+    if (++n_holder > 1) break;
+    scalar_energy(self->line, t, m, with_stored ? &stored : NULL, &lost);
+  }
+  out->is_true = n_holder != 1;
+  if (out->is_true) return;
+  out->stored = stored;
+  out->lost   = lost;
+}
+
 static void constitutive_power(const void *object, double t, const double *u, const double *const y[2],
-                               yoke_wire_power *out, yoke_arena *scratch) {
+                               bool with_stored, yoke_wire_power *out, yoke_arena *scratch) {
   const constitutive *self     = object;
   int                 n_holder = 0;
   yoke_pose           poses[2];
   if (self->scalar != NULL) { /* one force that both sides feel */
-    *out = (yoke_wire_power){.is_true = true};
+    *out = (yoke_wire_power){.is_true = true, .knows_loss = true};
     for (int side = 0; side < 2; ++side) out->in[side] = self->channel[0].sign[side] * u[0] * y[side][1];
-    scalar_energy(self->scalar, t, y, &out->stored, &out->lost);
+    scalar_energy(self->scalar, t, y, with_stored ? &out->stored : NULL, &out->lost);
+    out->truly_lost = out->lost;
+    return;
+  }
+  if (self->line != NULL) {
+    line_power(self, t, u, y, with_stored, out);
     return;
   }
   *out = (yoke_wire_power){0};
@@ -1087,9 +1141,10 @@ static void constitutive_power(const void *object, double t, const double *u, co
   }
   out->is_true = n_holder != 1;
   if (n_holder == 1)
-    yoke_force_element_energy(self->element, poses, t, &out->stored, &out->lost); /* it reads no further numbers */
+    yoke_force_element_energy(self->element, poses, t, with_stored ? &out->stored : NULL,
+                              &out->lost); /* it reads no further numbers */
   else
-    constitutive_energy(object, t, y, &out->stored, &out->lost, scratch);
+    true_energy(self, t, y, with_stored ? &out->stored : NULL, &out->lost, scratch);
 }
 
 static const yoke_shown_form shown_form = {.n_rows = constitutive_n_shown,

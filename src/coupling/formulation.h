@@ -288,6 +288,9 @@ typedef struct yoke_wire_power {
   double stored;  /* in the element [J] */
   double lost;    /* in the element [W] */
   bool   is_true; /* stored and lost are those of the true motions */
+  /* where it costs nothing: lost with the true motions [W] */
+  bool   knows_loss;
+  double truly_lost;
 } yoke_wire_power;
 
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
@@ -303,9 +306,9 @@ typedef struct yoke_shown_form {
                  yoke_arena *scratch);
   /* Powers at t for the applied values u and the motions y of the ports: a force side gets u times its own velocity, a displacement side what
    * the element that it holds, or its reaction, does on it. An element that one side holds is that between this side and the copies in u;
-   * one that no side or both hold, that of the true motions. NULL: what goes through its ports is not told. */
-  void (*power)(const void *self, double t, const double *u, const double *const y[2], yoke_wire_power *out,
-                yoke_arena *scratch);
+   * one that no side or both hold, that of the true motions. without with_stored nobody reads what is stored. NULL: what goes through its ports is not told. */
+  void (*power)(const void *self, double t, const double *u, const double *const y[2], bool with_stored,
+                yoke_wire_power *out, yoke_arena *scratch);
 } yoke_shown_form;
 
 /* Halos. Behind every accepted step copies of bodies get the motion of their originals, and what the nearest are off by before is the error of the

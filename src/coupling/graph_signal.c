@@ -150,12 +150,12 @@ static int polynomial_of(const yoke_graph *g, const graph_channel *channel, doub
 
 void graph_channel_at_times(const yoke_graph *g, const graph_channel *channel, int n, const double *s, ptrdiff_t stride,
                             double *u) {
-  double c[GRAPH_SIGNAL_DEGREE + 1], start = -1.0; /* none yet */
-  int    degree = 0;
+  const int n_pieces = yoke_layout_n_pieces(&channel->layout);
+  double    c[GRAPH_SIGNAL_DEGREE + 1], start = -1.0; /* none yet */
+  int       degree = 0;
   for (int i = 0; i < n; ++i) {
     double begin = 0.0, value = 0.0;
-    for (int p = 0; p + 1 < yoke_layout_n_pieces(&channel->layout) && yoke_layout_break(&channel->layout, p) < s[i];
-         ++p)
+    for (int p = 0; p + 1 < n_pieces && yoke_layout_break(&channel->layout, p) < s[i]; ++p)
       begin = yoke_layout_break(&channel->layout, p);
     if (begin != start) degree = polynomial_of(g, channel, begin, c);
     start = begin;

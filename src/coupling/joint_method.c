@@ -167,9 +167,10 @@ static void shown(const void *object, double t, const double *u, const double *c
   yoke_constraint_shown(&self->constraint, u, y, force, g);
 }
 
-static void power(const void *object, double t, const double *u, const double *const y[2], yoke_wire_power *out,
-                  yoke_arena *scratch) {
+static void power(const void *object, double t, const double *u, const double *const y[2], bool with_stored,
+                  yoke_wire_power *out, yoke_arena *scratch) {
   const joint_coupling *self = object;
+  (void)with_stored; /* nothing is */
   double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
   *out = (yoke_wire_power){0};
   shown(object, t, u, y, felt, g, scratch);

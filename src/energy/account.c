@@ -14,7 +14,17 @@ static const double weight          = 1.0 / N_POINTS;
 typedef struct extremes {
   double leak, kinetic, potential[2]; /* largest |leak| and kinetic energy; smallest and largest potential one */
   double lost;                        /* in the elements of all couplings, with the true motions of their ports */
+  double work, since;                 /* of solvers: all, and since the last balance point [evaluations] */
+  double is_open;                     /* 1: the last step has not been balanced */
 } extremes;
+
+/* Works of a coupling since the start, up to the present time; `now` has them of the last balance point. */
+typedef struct wire_works {
+  double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
+} wire_works;
+
+/* Between two balance points [evaluations per part], of which energies cost one or two; at the beginning less, this share of all so far. */
+static const double work_between = 512.0, share_between = 0.25;
 
 struct yoke_account {
   yoke_arena       arena, scratch; /* of arrays; of one wire */
@@ -28,8 +38,9 @@ struct yoke_account {
   double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
   size_t           n_kept;
   double          *kept;         /* what is packed: all that follows, one behind the other */
-  double          *now, *before; /* [n_values] */
-  double          *shown;        /* [n_parts, YOKE_N_ENERGIES] at the present time */
+  double          *now, *before; /* [n_values] at the last balance point and the one before */
+  double          *shown;        /* [n_parts, YOKE_N_ENERGIES] at the last balance point */
+  wire_works      *works;        /* [n_wires] */
   extremes        *most;
 };
 
@@ -66,8 +77,9 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
     a->path[side] = yoke_arena_take(&a->arena, n_path, sizeof *a->path[side]);
     a->y[side]    = yoke_arena_take(&a->arena, n_y, sizeof *a->y[side]);
   }
-  a->n_values  = yoke_account_of_wire(def->n_parts, def->n_wires, 0);
-  a->n_kept    = 2 * (size_t)a->n_values + n_energies + sizeof *a->most / sizeof(double);
+  a->n_values = yoke_account_of_wire(def->n_parts, def->n_wires, 0);
+  a->n_kept   = 2 * (size_t)a->n_values + n_energies +
+              ((size_t)def->n_wires * sizeof *a->works + sizeof *a->most) / sizeof(double);
   a->first_y   = yoke_arena_take(&a->arena, n_parts, sizeof *a->first_y);
   a->handles   = yoke_arena_take(&a->arena, n_energies, sizeof *a->handles);
   a->energy    = yoke_arena_take(&a->arena, n_parts, sizeof *a->energy);
@@ -78,7 +90,8 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   a->now    = a->kept;
   a->before = a->now + a->n_values;
   a->shown  = a->before + a->n_values;
-  a->most   = (extremes *)(void *)(a->shown + n_energies);
+  a->works  = (wire_works *)(void *)(a->shown + n_energies);
+  a->most   = (extremes *)(void *)(a->works + def->n_wires);
   for (int p = 0; p < def->n_parts; ++p) {
     a->energy[p]  = room + (ptrdiff_t)p * YOKE_N_ENERGIES;
     a->first_y[p] = p > 0 ? a->first_y[p - 1] + def->subsystems[p - 1]->ny : 0;
@@ -155,13 +168,64 @@ static void move(const yoke_wire_path *path, int n_y, int i, double *y) {
   for (int k = yoke_shape_n_y(path->shape); k < n_y; ++k) y[k] = from[k] + point[i] * (to[k] - from[k]);
 }
 
-/* Works and loss of a wire over the step from t to t + H. */
-static void add_step(yoke_account *a, int w, double t, double H, const double *before, double *account) {
-  const yoke_wire       *wire  = &a->def.wires[w];
+/* The powers of point i count. */
+static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H, int i, const double *u,
+                      const double *const y[2], wire_works *works) {
   const yoke_shown_form *shown = wire->formulation->shown;
-  const int              n     = yoke_graph_n_channels(a->def.graph, w);
+  yoke_wire_power        power;
+  double                 stored;
+  shown->power(wire->self, t + point[i] * H, u, y, false, &power, &a->scratch);
+  works->out[0] += weight * H * power.in[0];
+  works->out[1] += weight * H * power.in[1];
+  works->lost += weight * H * power.lost;
+  if (power.knows_loss)
+    power.lost = power.truly_lost;
+  else if (!power.is_true && shown->energy != NULL)
+    shown->energy(wire->self, t + point[i] * H, y, &stored, &power.lost, &a->scratch);
+  a->most->lost += weight * H * power.lost;
+}
+
+enum { LINE_ROOM = 8 };
+
+/* Ports that move along x, and show little else. */
+static bool is_on_line(const yoke_wire *wire) {
+  for (int side = 0; side < 2; ++side) {
+    const yoke_port_shape *shape = wire->shape[side];
+    if (shape != &yoke_shape_line || wire->n_y[side] != yoke_shape_n_y(shape) || wire->n_y[side] > LINE_ROOM)
+      return false;
+  }
+  return true;
+}
+
+static void add_line_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
+  const yoke_wire *wire = &a->def.wires[w];
+  const int        n    = yoke_graph_n_channels(a->def.graph, w);
+  const double    *u    = yoke_graph_sampled(a->def.graph, w);
+  double           y[2][N_POINTS][LINE_ROOM];
+  for (int side = 0; side < 2; ++side) {
+    const double *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
+    const double  slope = (to[0] - from[0]) / H;
+    for (int i = 0; i < N_POINTS; ++i) {
+      const hermite *c = &at_point[i];
+      y[side][i][0]    = c->from * from[0] + c->to * to[0] + H * (c->from_rate * from[1] + c->to_rate * to[1]);
+      y[side][i][1]    = c->slope * slope + c->v_from * from[1] + c->v_to * to[1];
+      for (int k = 2; k < wire->n_y[side]; ++k) y[side][i][k] = to[k]; /* accelerations have no part in powers */
+    }
+  }
+  for (int i = 0; i < N_POINTS; ++i)
+    add_point(a, wire, t, H, i, u + (ptrdiff_t)i * n, (const double *const[2]){y[0][i], y[1][i]}, works);
+}
+
+/* Works and loss of a wire over the step from t to t + H. */
+static void add_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
+  const yoke_wire *wire = &a->def.wires[w];
+  const int        n    = yoke_graph_n_channels(a->def.graph, w);
   const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
   yoke_wire_path path[2];
+  if (is_on_line(wire)) {
+    add_line_step(a, w, t, H, before, works);
+    return;
+  }
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
     const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
@@ -172,16 +236,8 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
     memcpy(a->y[side], to, (size_t)yoke_shape_n_y(shape) * sizeof *to);
   }
   for (int i = 0; i < N_POINTS; ++i) {
-    yoke_wire_power power;
-    double          stored;
     for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], i, a->y[side]);
-    shown->power(wire->self, t + point[i] * H, u + (ptrdiff_t)i * n, y, &power, &a->scratch);
-    account[YOKE_ACCOUNT_WORK_1] += weight * H * power.in[0];
-    account[YOKE_ACCOUNT_WORK_2] += weight * H * power.in[1];
-    account[YOKE_ACCOUNT_DISSIPATED] += weight * H * power.lost;
-    if (!power.is_true && shown->energy != NULL)
-      shown->energy(wire->self, t + point[i] * H, y, &stored, &power.lost, &a->scratch);
-    a->most->lost += weight * H * power.lost;
+    add_point(a, wire, t, H, i, u + (ptrdiff_t)i * n, y, works);
   }
 }
 
@@ -194,7 +250,7 @@ static double stored_in(yoke_account *a, int w, bool is_fresh) {
     a->applied[k] = is_fresh ? yoke_graph_channel(a->def.graph, w, k) : yoke_graph_applied(a->def.graph, w, k);
   wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
                                   (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
-                                  &power, &a->scratch);
+                                  true, &power, &a->scratch);
   a->stored[w] = power.is_true ? power.stored : (double)NAN;
   return power.stored;
 }
@@ -250,8 +306,8 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   yoke_account_begin_anew(a);
   note_extremes(a);
   for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
-    double none[YOKE_N_ACCOUNTS] = {0.0};
-    if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, none);
+    wire_works none = {0};
+    if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
   }
   a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
@@ -284,35 +340,61 @@ static void pass_work(yoke_account *a, int w, int side, double work) {
 }
 
 /* One wire, and its works in the accounts of its subsystems. */
-static void add_wire(yoke_account *a, int w, double t, const double *before) {
-  const yoke_wire *wire    = &a->def.wires[w];
-  double          *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
-  if (!has_power(wire)) return;
+static void add_wire(yoke_account *a, int w) {
+  const wire_works *works   = &a->works[w];
+  double           *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
+  if (!has_power(&a->def.wires[w])) return;
   memcpy(old, account, sizeof old);
-  add_step(a, w, t, yoke_graph_t(a->def.graph) - t, before, account);
-  account[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, false);
+  account[YOKE_ACCOUNT_WORK_1]     = works->out[0];
+  account[YOKE_ACCOUNT_WORK_2]     = works->out[1];
+  account[YOKE_ACCOUNT_DISSIPATED] = works->lost;
+  account[YOKE_ACCOUNT_ENERGY]     = stored_in(a, w, false);
   for (int k = 0; k < YOKE_ACCOUNT_LEAK; ++k) account[YOKE_ACCOUNT_LEAK] += account[k] - old[k];
   for (int side = 0; side < 2; ++side)
     pass_work(a, w, side, account[YOKE_ACCOUNT_WORK_1 + side] - old[YOKE_ACCOUNT_WORK_1 + side]);
 }
 
 yoke_status yoke_account_look(yoke_account *a, double t, const double *before, yoke_context *ctx) {
+  const double H = yoke_graph_t(a->def.graph) - t;
+  for (int w = 0; w < a->def.n_wires; ++w) {
+    if (has_power(&a->def.wires[w])) add_step(a, w, t, H, before, &a->works[w]);
+  }
+  a->most->is_open = 1.0;
+  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
+bool yoke_account_is_due(yoke_account *a, int64_t evaluations) {
+  const double work = (double)evaluations + a->def.n_parts; /* some solvers evaluate nothing */
+  a->most->work += work;
+  a->most->since += work;
+  return a->most->since >= fmin(work_between * a->def.n_parts, share_between * a->most->work);
+}
+
+yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
   double *total = &a->now[YOKE_ACCOUNT_TOTAL_LEAK];
+  if (yoke_account_is_balanced(a)) return YOKE_OK;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
   YOKE_TRY(show_energies(a, YOKE_SIDE_LEFT, ctx));
   for (int p = 0; p < a->def.n_parts; ++p) add_part(a, p);
-  for (int w = 0; w < a->def.n_wires; ++w) add_wire(a, w, t, before);
+  for (int w = 0; w < a->def.n_wires; ++w) add_wire(a, w);
   *total = 0.0;
   for (int p = 0; p < a->def.n_parts; ++p) *total += of_part(a, p)[YOKE_ACCOUNT_LEAK];
   for (int w = 0; w < a->def.n_wires; ++w) *total += of_wire(a, w)[YOKE_ACCOUNT_LEAK];
   keep_energies(a);
   note_extremes(a);
+  a->most->since   = 0.0;
+  a->most->is_open = 0.0;
   return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
+bool yoke_account_is_balanced(const yoke_account *a) {
+  return a->most->is_open == 0.0;
 }
 
 void yoke_account_correct(yoke_account *a, int w, int side, double work) {
   double *account = of_wire(a, w);
-  account[YOKE_ACCOUNT_WORK_1 + side] += work;
+  a->works[w].out[side] += work;
+  account[YOKE_ACCOUNT_WORK_1 + side] = a->works[w].out[side];
   account[YOKE_ACCOUNT_LEAK] += work;
   account[YOKE_ACCOUNT_CORRECTED] += work;
   pass_work(a, w, side, work);
@@ -323,7 +405,7 @@ const double *yoke_account_now(const yoke_account *a) {
 }
 
 const double *yoke_account_before(const yoke_account *a) {
-  return a->before;
+  return yoke_account_is_balanced(a) ? a->before : a->now;
 }
 
 const double *yoke_account_stored(const yoke_account *a) {

@@ -6,7 +6,11 @@
  * The same samples of the force and of the displacement count on both sides of a port. An element that one side holds between its own motion
  * and copies of the other's stores what it stores there. Works are integrals of the applied signals over the motion of the ports between
  * macro points, by two points of Gauss; positions are Hermite polynomials there, so that a constant force has the work f . dx.
- * All numbers are since the start, but for stored energies. */
+ * All numbers are since the start, but for stored energies.
+ *
+ * Works, losses and external work add up in every step. What is stored counts by its change alone: it is looked at, and leaks are told, at balance
+ * points, macro points of which corrections take every one and others as many as cost little (yoke_account_is_due). Between them the numbers are
+ * those of the last one. */
 #ifndef YOKE_ENERGY_ACCOUNT_H
 #define YOKE_ENERGY_ACCOUNT_H
 
@@ -55,17 +59,24 @@ void        yoke_account_destroy(yoke_account **account);
 yoke_status yoke_account_start(yoke_account *account, yoke_context *ctx);
 /* States or inputs have jumped at the present time: what the elements of couplings store behind it is no leak. */
 void        yoke_account_begin_anew(yoke_account *account);
-/* A step was accepted; `before`: outputs of all subsystems, one behind the other, at its beginning t. */
+/* A step was accepted; `before`: outputs of all subsystems, one behind the other, at its beginning t. Works of couplings are counted. */
 yoke_status yoke_account_look(yoke_account *account, double t, const double *before, yoke_context *ctx);
+/* Behind it: have solvers done so much since the last balance point that another one costs little? `evaluations`: of the step, the same on all
+ * ranks and for any number of threads. */
+bool        yoke_account_is_due(yoke_account *account, int64_t evaluations);
+/* The present time becomes a balance point, before anything is changed there. Collective; nothing where it is one. */
+yoke_status yoke_account_balance(yoke_account *account, yoke_context *ctx);
+bool        yoke_account_is_balanced(const yoke_account *account);
 
-/* The correction of a coupling has done so much work on a side in the last step [J]: work of the coupling as that of its channels. */
+/* The correction of a coupling has done so much work on a side in the last step, which is balanced [J]: work of the coupling as that of its
+ * channels. */
 void yoke_account_correct(yoke_account *account, int wire, int side, double work);
 
-/* All numbers at the present time, and as they were one step before. */
+/* All numbers at the last balance point, and as they were at the last one before the present step. */
 const double *yoke_account_now(const yoke_account *account);
 const double *yoke_account_before(const yoke_account *account);
 
-/* [n_parts, YOKE_N_ENERGIES] of the subsystems at the present time; behind an event they are those before it. */
+/* [n_parts, YOKE_N_ENERGIES] of the subsystems at the last balance point; behind an event they are those before it. */
 const double *yoke_account_energies(const yoke_account *account);
 /* [n_wires] stored by the elements of couplings with the true motions of their ports, at the same time; NaN: it was not looked at. */
 const double *yoke_account_stored(const yoke_account *account);

@@ -323,6 +323,7 @@ static yoke_status check_inputs(const yoke_system *s, int n, const int *inputs, 
 yoke_status yoke_system_set_inputs(yoke_system *s, int n, const int *inputs, const double *values, yoke_context *ctx) {
   bool changes = false;
   YOKE_TRY(check_inputs(s, n, inputs, values, ctx));
+  if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
   for (int i = 0; i < n; ++i) {
     changes = changes || yoke_graph_held(s->graph, inputs[i]) != values[i];
     yoke_graph_set_held(s->graph, inputs[i], values[i]);

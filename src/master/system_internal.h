@@ -12,18 +12,19 @@
 /* Where samples are taken. */
 typedef struct system_samples {
   yoke_observer      *observer;
-  yoke_graph_handles *handles;    /* [n_parts] */
-  double             *times;      /* [n_room] inside the step that is taken */
-  size_t              n_room;     /* of times */
-  int                 n_channels; /* of all wires */
-  double             *channels;   /* [n_channels] at one time */
-  double             *means;      /* [n_channels] over the last macro step */
-  const double      **row;        /* [n_parts] values at one time */
-  double            **room;       /* [n_parts] for values at the present time */
-  double             *outputs;    /* [n_outputs] */
-  int64_t             n_done;     /* emitted; the next regular one is at t_start + n_done every */
-  int64_t             n_planned;  /* free steps: the sample that the subsystem was told of */
-  bool                is_behind;  /* interrupted before all samples of the last step were emitted */
+  yoke_graph_handles *handles;       /* [n_parts] */
+  double             *times;         /* [n_room] inside the step that is taken */
+  size_t              n_room;        /* of times */
+  int                 n_channels;    /* of all wires */
+  double             *channels;      /* [n_channels] at one time */
+  double             *means;         /* [n_channels] over the last macro step */
+  const double      **row;           /* [n_parts] values at one time */
+  double            **room;          /* [n_parts] for values at the present time */
+  double             *outputs;       /* [n_outputs] */
+  int64_t             n_done;        /* emitted; the next regular one is at t_start + n_done every */
+  int64_t             n_planned;     /* free steps: the sample that the subsystem was told of */
+  bool                is_behind;     /* interrupted before all samples of the last step were emitted */
+  bool                shows_account; /* numbers of the energy account are among the outputs, or read by them */
 } system_samples;
 
 /* Energy that wires have lost. */
@@ -88,6 +89,8 @@ yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);
 void        system_samples_clear(yoke_system *system);
 yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
 yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
+/* Will the next step show numbers of the account as they are now? */
+bool        system_samples_need_account(const yoke_system *system);
 /* Regular samples up to now count as taken. */
 void        system_pass_due(yoke_system *s);
 yoke_status system_emit_now(yoke_system *system, const yoke_sink *sink);

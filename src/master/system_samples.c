@@ -50,6 +50,13 @@ static yoke_graph_handles handles_without_energies(const void *observer, int par
   return (yoke_graph_handles){yoke_observer_n_without_energies(observer, part), yoke_observer_handles(observer, part)};
 }
 
+static bool shows_account(int n, const yoke_output *list) {
+  for (int i = 0; i < n; ++i) {
+    if (list[i].source == YOKE_OUTPUT_ACCOUNT) return true;
+  }
+  return false;
+}
+
 yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   system_samples *x = &s->samples;
   const size_t    n = (size_t)s->plan->n_parts + 1;
@@ -65,6 +72,8 @@ yoke_status system_samples_create(yoke_system *s, yoke_context *ctx) {
   x->outputs  = yoke_arena_take(&s->arena, (size_t)s->plan->outputs.n + 1, sizeof *x->outputs);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d outputs", s->plan->outputs.n));
   for (int p = 0; p < s->plan->n_parts; ++p) x->handles[p] = handles_of(x->observer, p);
+  x->shows_account = shows_account(s->plan->outputs.n, s->plan->outputs.list) ||
+                     shows_account(s->plan->formulas.n_references, s->plan->formulas.references);
   return YOKE_OK;
 }
 
@@ -130,11 +139,12 @@ static void take_means(yoke_system *s) {
 
 yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double *const *room, double t, double *values,
                                  yoke_totals *totals) {
-  system_samples *x        = &s->samples;
-  const yoke_side side     = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
-  const double   *energies = s->account != NULL && !s->is_fresh && t == yoke_graph_t(s->graph)
-                                 ? yoke_account_energies(s->account) /* it has just looked at them */
-                                 : NULL;
+  system_samples *x    = &s->samples;
+  const yoke_side side = s->is_fresh ? YOKE_SIDE_RIGHT : YOKE_SIDE_LEFT;
+  if (s->account != NULL && t == yoke_graph_t(s->graph)) YOKE_TRY(yoke_account_balance(s->account, NULL));
+  const double *energies = s->account != NULL && !s->is_fresh && t == yoke_graph_t(s->graph)
+                               ? yoke_account_energies(s->account) /* it has just looked at them */
+                               : NULL;
   for (int p = 0; p < s->plan->n_parts; ++p) x->row[p] = room[p];
   YOKE_TRY(
       yoke_graph_show_all(s->graph, t, side, energies != NULL ? handles_without_energies : handles_of, observer, room));
@@ -248,6 +258,14 @@ yoke_status system_emit_due(yoke_system *s, double t_end, const yoke_sink *sink,
 void system_pass_due(yoke_system *s) {
   const double every = s->plan->every, now = yoke_graph_t(s->graph);
   while (every > 0.0 && time_of(s, s->samples.n_done) <= now + 1e-9 * every) ++s->samples.n_done;
+}
+
+/* Outputs inside of the next step take the account of the present time. Those at its end balance it themselves. */
+bool system_samples_need_account(const yoke_system *s) {
+  const double next = time_of(s, s->samples.n_done), now = yoke_graph_t(s->graph);
+  if (!s->samples.shows_account || !(s->plan->every > 0.0)) return false;
+  const double first = next > now || is_now(s, next) ? next : next + s->plan->every;
+  return first > now && first < now + yoke_system_H(s) * (1.0 - 1e-9);
 }
 
 /* ---- by name ---- */

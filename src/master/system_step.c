@@ -58,6 +58,7 @@ yoke_status system_cross_jump(yoke_system *s, yoke_context *ctx) {
   const double t = yoke_graph_t(s->graph);
   bool         is_kicked;
   if (s->plan->step.is_free || s->t_crossed == t || !yoke_switches_jump_at(&s->plan->switches, t)) return YOKE_OK;
+  if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
   YOKE_TRY(yoke_graph_kick(s->graph, &is_kicked, ctx));
   if (is_kicked || !s->is_fresh) YOKE_TRY(system_restart(s, ctx));
   if (is_kicked && s->account != NULL) yoke_account_begin_anew(s->account);
@@ -202,6 +203,9 @@ static yoke_status watch_progress(yoke_system *s, double t_end, const yoke_step_
 /* The step from t was accepted. */
 static yoke_status look_at_energy(yoke_system *s, double t, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(yoke_account_look(s->account, t, s->loss.before, ctx));
+  const bool is_due = yoke_account_is_due(s->account, statistics->evaluations);
+  if (is_due || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
+    YOKE_TRY(yoke_account_balance(s->account, ctx));
   if (s->correction != NULL) yoke_correction_count(s->correction, t, s->loss.before);
   statistics->leak =
       yoke_account_now(s->account)[YOKE_ACCOUNT_TOTAL_LEAK] - yoke_account_before(s->account)[YOKE_ACCOUNT_TOTAL_LEAK];

@@ -117,6 +117,10 @@ static const situation situations[] = {
     {STEPS, two_mass, SET_EXPLICIT SET_INSIDE, .n_steps = 7},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.sequence=gauss-seidel;" SET_INSIDE, .n_steps = 7},
     {STEPS, "examples/energy-oscillator.yaml", "t_end=0.1;output.every=3e-4", .n_steps = 37},
+    /* between balance points, in a panel of a chain */
+    {STEPS, "examples/energy-oscillator.yaml", "t_end=0.5;output.every=0.1;cosimulation.energy=monitor",
+     .n_steps = 333},
+    {STEPS, "examples/chain-conv.yaml", "t_end=4e-3;cosimulation.energy=monitor", .n_steps = 233},
     {STEPS, "examples/haptic.yaml", "t_end=0.4;output.every=1e-3", .n_steps = 37},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.predictor=acceleration;" SET_INSIDE, .n_steps = 7},
     {STEPS, two_mass, SET_EXPLICIT "cosimulation.predictor=least-squares;cosimulation.samples=5", .n_steps = 7},
