@@ -408,6 +408,8 @@ static void maps_and_lines_are_written(void **state) {
     assert_int_equal(n_lines, n_axes == 2 ? 31 : 7);
     xml_expect_good(picture);
     assert_non_null(strstr(picture, n_axes == 2 ? "not possible" : "spectral radius"));
+    assert_non_null(strstr(picture, ">-2.0</text>")); /* axes go from end to end */
+    assert_non_null(strstr(picture, ">0.0</text>"));
     if (yoke_has_hdf5()) assert_true(access(h5, R_OK) == 0);
     free(table);
     free(picture);

@@ -170,8 +170,7 @@ static void f41_run_that_fails_at_once_leaves_the_earlier_result(void **state) {
   /* a mistake, an unknown output, a start that cannot be found, a first step that fails */
   static const char *const sets[] = {
       "--set t_end=x", "--print nix", "--set bodies.a.mass=0",
-      "--set cosimulation.corrector.atol=1e-300 --set cosimulation.corrector.rtol=1e-300 "
-      "--set bodies.a.v=1e200"};
+      "--set 'cosimulation.corrector={atol: 1e-300, rtol: 1e-300}' --set bodies.a.v=1e200"};
   fixture *f = *state;
   char     path[128], command[400];
   for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) {

@@ -94,8 +94,7 @@ static void substeps_of_all_are_shorter_macro_steps(void **state) {
       "cosimulation.couplings.decomposition=force/force",
       "cosimulation.couplings.decomposition=force/displacement",
       "cosimulation.couplings.decomposition=displacement/displacement;cosimulation.order=2",
-      "cosimulation.couplings.decomposition=displacement/force;cosimulation.couplings.feedthrough=true;"
-      "cosimulation.final_update=false",
+      "cosimulation.couplings={decomposition: displacement/force, feedthrough: true};cosimulation.final_update=false",
   };
   for (size_t i = 0; i < sizeof sets / sizeof *sets; ++i) CHECK_BELOW(difference(masses, sets[i], 4), 1e-10);
 }
