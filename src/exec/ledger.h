@@ -1,7 +1,7 @@
 /* Ledger: where the time of a run goes (Kraft, section 4): solver, saving and restoring, exchange, master, output, idle.
  *
  * Steps are timed as a whole or not at all: all of them where their tasks are long, else as many as cost less than 1 % of the run, each
- * standing for those up to the next one. No result depends on it.
+ * standing for those up to the next one. What looking at the clock and adding up take is left out. No result depends on it.
  *
  *   solver     integrations of subsystems
  *   save       copies of their states
@@ -38,13 +38,15 @@ typedef struct yoke_ledger {
   int             *here;  /* [n_here] parts of the present list */
   int              n_here;
   double           steps, lists, output; /* all steps, the lists of tasks in them, all output [s] */
+  double           look;                 /* what one at the clock takes [s] */
   /* the present step */
   bool             is_timed;
-  double           step_begin, step_lists, step_lost; /* begin; its lists, and what the profile itself took [s] */
+  double           step_begin, step_lists, step_lost; /* begin; its lists, and what the ledger itself took [s] */
   double           list_end;
   double           step_longest; /* sum of the longest spans of its lists [s] */
   double           serial_begin; /* profile: clock of the thread where the part between lists begins [s] */
   int64_t          n_tasks;      /* of its lists */
+  int64_t          n_driven;     /* of the present list, on the thread that drives the step */
   /* which ones are timed */
   int64_t          n_steps, next, stride, n_outputs, next_output, output_stride;
   double           output_begin, output_processor; /* clock, profile: clock of the thread [s] */
