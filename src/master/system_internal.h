@@ -69,8 +69,9 @@ struct yoke_system {
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
-  yoke_account       *account;    /* NULL: none */
-  yoke_correction    *correction; /* NULL: none */
+  yoke_account       *account;     /* NULL: none */
+  bool                tells_leaks; /* of every macro step */
+  yoke_correction    *correction;  /* NULL: none */
   yoke_system_summary summary;
 };
 

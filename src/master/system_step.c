@@ -204,7 +204,7 @@ static yoke_status watch_progress(yoke_system *s, double t_end, const yoke_step_
 static yoke_status look_at_energy(yoke_system *s, double t, yoke_step_statistics *statistics, yoke_context *ctx) {
   YOKE_TRY(yoke_account_look(s->account, t, s->loss.before, ctx));
   const bool is_due = yoke_account_is_due(s->account, statistics->evaluations);
-  if (is_due || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
+  if (is_due || s->tells_leaks || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
     YOKE_TRY(yoke_account_balance(s->account, ctx));
   if (s->correction != NULL) yoke_correction_count(s->correction, t, s->loss.before);
   statistics->leak =

@@ -425,6 +425,24 @@ static void the_residual_in_the_file_is_the_jump_of_a_held_force(void **state) {
   yoke_run_summary_release(&summary);
 }
 
+/* Samples are rare; the leak of no step is told with a later one. */
+static void the_leaks_of_all_steps_in_the_file_add_up_to_that_of_the_run(void **state) {
+  enum { N_STEPS = 100 };
+  fixture         *f = *state;
+  char             path[128];
+  yoke_run_summary summary = run_to_file(
+      "examples/two-mass.yaml", "t_end=0.1;cosimulation.scheme=explicit;cosimulation.energy=monitor;output.every=1",
+      in_folder(f, "a.h5", path));
+  double sum = 0.0;
+  assert_int_equal(read_dataset(path, "/cosimulation/leak", N_STEPS, numbers), N_STEPS);
+  for (int k = 0; k < N_STEPS; ++k) {
+    assert_true(fabs(numbers[k]) > 0.0);
+    sum += numbers[k];
+  }
+  CHECK_NEAR(sum, summary.leak, 1e-9 * fabs(summary.leak));
+  yoke_run_summary_release(&summary);
+}
+
 /* ---- the writer alone: columns that no short run fills ---- */
 
 static void every_column_of_the_writer_has_its_own_number(void **state) {
@@ -524,6 +542,7 @@ int main(void) {
       TEST(the_coupling_values_in_the_file_are_the_force_of_the_joint),
       TEST(the_columns_of_coupling_values_have_the_names_of_what_they_hold),
       TEST(the_residual_in_the_file_is_the_jump_of_a_held_force),
+      TEST(the_leaks_of_all_steps_in_the_file_add_up_to_that_of_the_run),
       TEST(every_column_of_the_writer_has_its_own_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
