@@ -134,7 +134,8 @@ static void make_row(rk_self *self, int n, const double *w, rk_row *row) {
 
 /* Most terms that the rows of a tableau can have. */
 static size_t most_terms(const rk_tableau *tab, int n_stages) {
-  return (size_t)(n_stages * (n_stages - 1) / 2 + (2 + tab->n_dense) * n_stages);
+  const size_t n = (size_t)n_stages;
+  return n * (n - 1) / 2 + (2 + (size_t)tab->n_dense) * n;
 }
 
 /* Bytes of an array of nq numbers and one of nv behind it, which begins at *v. */

@@ -157,7 +157,7 @@ static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
   const int              n         = n_given + (s->correction != NULL ? yoke_correction_n_values(s->correction) : 0);
   const size_t           mark      = yoke_arena_mark(&s->arena);
   double                *values    = yoke_arena_take(&s->arena, (size_t)n, sizeof *values);
-  yoke_held_entry       *all       = yoke_arena_take(&s->arena, (size_t)(plan->n_held + n_entries), sizeof *all);
+  yoke_held_entry       *all       = yoke_arena_take(&s->arena, (size_t)plan->n_held + (size_t)n_entries, sizeof *all);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "%d inputs", n));
   for (int i = 0; i < n; ++i) values[i] = i < n_given ? plan->inputs[i].value : 0.0;
   for (int i = 0; i < plan->n_held; ++i) all[i] = plan->held[i];
