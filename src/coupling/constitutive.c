@@ -1111,6 +1111,82 @@ static void line_power(const constitutive *self, double t, const double *u, cons
   out->lost   = lost;
 }
 
+/* v at the two points of Gauss. */
+static inline void line_rates(const yoke_line_step *step, int side, double v[2]) {
+  const double *from = step->from[side], *to = step->to[side];
+  const double  mean = (to[0] - from[0]) / step->H, half = YOKE_LINE_K * (from[1] - to[1]);
+  v[0] = mean + half;
+  v[1] = mean - half;
+}
+
+/* x there. */
+static inline void line_places(const yoke_line_step *step, int side, double x[2]) {
+  static const double a = 0.5 - 4.0 * YOKE_LINE_K / 3.0, b = (0.5 + YOKE_LINE_K) / 6.0, c = (0.5 - YOKE_LINE_K) / 6.0;
+  const double       *from = step->from[side], *to = step->to[side];
+  const double        part = a * (to[0] - from[0]);
+  x[0]                     = from[0] + part + step->H * (b * from[1] - c * to[1]);
+  x[1]                     = to[0] - part + step->H * (c * from[1] - b * to[1]);
+}
+
+static inline double line_loss(const scalar_law *x, double rate) {
+  const double square = rate * rate;
+  if (x->law.damping_power == 0.0) return x->law.damping * square;
+  if (x->law.exponent_v == 3.0) return (x->law.damping + x->law.damping_power * square) * square;
+  return yoke_law_power_lost(&x->law, 0.0, rate, 0.0, NULL); /* it depends on nothing else */
+}
+
+/* The element that a displacement side holds, between its own motion and what it was given of the other side. */
+static void held_line_work(const constitutive *self, const yoke_line_step *step, int side, double v[2][2],
+                           yoke_wire_work *out, double *lost) {
+  const int    other = 1 - side;
+  const double sign  = side == 0 ? 0.5 * step->H : -0.5 * step->H;
+  double       x[2][2];
+  line_places(step, 0, x[0]);
+  line_places(step, 1, x[1]);
+  out->out[side] = *lost = 0.0;
+  for (int i = 0; i < 2; ++i) {
+    double m[2][2] = {{x[0][i], v[0][i]}, {x[1][i], v[1][i]}};
+    for (int k = 0; k < self->n; ++k) {
+      const meaning *means = &self->means[k];
+      if (means->what != ROLE_WRENCH && means->side == other)
+        m[other][means->what == ROLE_COPY_V] = step->u[i * self->n + k];
+    }
+    out->out[side] +=
+        sign * v[side][i] * scalar_force(self->line, step->t, m[0], m[1], NULL, NULL); /* it knows no time */
+    *lost += 0.5 * step->H * line_loss(self->line, m[0][1] - m[1][1]);
+  }
+}
+
+static bool constitutive_line_work(const void *object, const yoke_line_step *step, yoke_wire_work *out) {
+  const constitutive *self     = object;
+  int                 n_holder = 0;
+  double              v[2][2], lost = 0.0;
+  if (self->line == NULL) return false;
+  line_rates(step, 0, v[0]);
+  line_rates(step, 1, v[1]);
+  out->out[0] = out->out[1] = 0.0;
+  for (int k = 0; k < self->n; ++k) {
+    const yoke_channel *channel = &self->channel[k];
+    if (self->means[k].what != ROLE_WRENCH) continue;
+    for (int side = 0; side < 2; ++side) { /* one that no displacement side feels */
+      if (channel->enters[side] != YOKE_ENTRY_NONE)
+        out->out[side] +=
+            0.5 * step->H * channel->sign[side] * (step->u[k] * v[side][0] + step->u[self->n + k] * v[side][1]);
+    }
+  }
+  out->truly_lost =
+      0.5 * step->H * (line_loss(self->line, v[0][0] - v[1][0]) + line_loss(self->line, v[0][1] - v[1][1]));
+  out->lost = out->truly_lost;
+  if (self->decomposition == YOKE_FORCE_FORCE) return true;
+  for (int side = 0; side < 2; ++side) {
+    if (is_force_driven(self->decomposition, side)) continue;
+    held_line_work(self, step, side, v, out, &lost);
+    ++n_holder;
+  }
+  if (n_holder == 1) out->lost = lost;
+  return true;
+}
+
 static void constitutive_power(const void *object, double t, const double *u, const double *const y[2],
                                bool with_stored, yoke_wire_power *out, yoke_arena *scratch) {
   const constitutive *self     = object;
@@ -1147,10 +1223,11 @@ static void constitutive_power(const void *object, double t, const double *u, co
     true_energy(self, t, y, with_stored ? &out->stored : NULL, &out->lost, scratch);
 }
 
-static const yoke_shown_form shown_form = {.n_rows = constitutive_n_shown,
-                                           .values = constitutive_shown,
-                                           .energy = constitutive_energy,
-                                           .power  = constitutive_power};
+static const yoke_shown_form shown_form = {.n_rows    = constitutive_n_shown,
+                                           .values    = constitutive_shown,
+                                           .energy    = constitutive_energy,
+                                           .power     = constitutive_power,
+                                           .line_work = constitutive_line_work};
 
 static const char *constitutive_steadier(const void *object) {
   const constitutive *self = object;

@@ -293,6 +293,21 @@ typedef struct yoke_wire_power {
   double truly_lost;
 } yoke_wire_power;
 
+/* Works of a coupling over a macro step [J]. */
+typedef struct yoke_wire_work {
+  double out[2];           /* to the subsystems of both sides */
+  double lost, truly_lost; /* in the element, as its holder has it and with the true motions */
+} yoke_wire_work;
+
+/* A macro step of ports that move along x alone, y = (x, v, ...) at both of its ends. Between them x is the cubic Hermite polynomial and v its
+ * derivative: at the points of Gauss s = 1/2 -+ k, k = sqrt(3)/6,  v = dx/H +- k (v0 - v1). */
+typedef struct yoke_line_step {
+  double        t, H;
+  const double *from[2], *to[2];
+  const double *u; /* [2, n_channels] applied at the two points */
+} yoke_line_step;
+#define YOKE_LINE_K 0.28867513459481287
+
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
 typedef struct yoke_shown_form {
   int (*n_rows)(const void *self);
@@ -309,6 +324,8 @@ typedef struct yoke_shown_form {
    * one that no side or both hold, that of the true motions. without with_stored nobody reads what is stored. NULL: what goes through its ports is not told. */
   void (*power)(const void *self, double t, const double *u, const double *const y[2], bool with_stored,
                 yoke_wire_power *out, yoke_arena *scratch);
+  /* The integrals of these powers over a step, by the two points of Gauss. False: not told for ports or an element like these. NULL: never. */
+  bool (*line_work)(const void *self, const yoke_line_step *step, yoke_wire_work *out);
 } yoke_shown_form;
 
 /* Halos. Behind every accepted step copies of bodies get the motion of their originals, and what the nearest are off by before is the error of the

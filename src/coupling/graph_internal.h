@@ -132,7 +132,8 @@ typedef struct graph_observation {
   int     n_observed;      /* as many, once it is accepted */
 } graph_observation;
 
-/* Channel values inside of every step. */
+/* Channel values inside of every step, at GRAPH_SAMPLES times at most. */
+enum { GRAPH_SAMPLES = 2 };
 typedef struct graph_samples {
   int     n;
   double *s;      /* [n] local times */

@@ -1,5 +1,6 @@
 /* Observation of a step: values of the subsystems at times inside it, taken while they step, and what the couplings applied there.
  * A pass that may be the last of its trial writes them; they count once the step is accepted. */
+#include "base/assert.h"
 #include "coupling/graph_feeds.h"
 
 #include <stdlib.h>
@@ -59,8 +60,9 @@ void graph_observe_request(const yoke_graph *g, const graph_subsystem *s, yoke_s
 
 yoke_status yoke_graph_sample(yoke_graph *g, int n, const double *s, yoke_context *ctx) {
   graph_samples *x = &g->samples;
-  x->s             = yoke_arena_take(&g->arena, (size_t)n, sizeof *x->s);
-  x->values        = yoke_arena_take(&g->arena, (size_t)n * (size_t)g->n_channels + 1, sizeof *x->values);
+  YOKE_ASSERT(n <= GRAPH_SAMPLES);
+  x->s      = yoke_arena_take(&g->arena, (size_t)n, sizeof *x->s);
+  x->values = yoke_arena_take(&g->arena, (size_t)n * (size_t)g->n_channels + 1, sizeof *x->values);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "channel values at %d times of a step", n));
   memcpy(x->s, s, (size_t)n * sizeof *s);
   x->n = n;
@@ -77,14 +79,42 @@ void graph_sample_channels(const yoke_graph *g, const graph_wire *wire, double f
   int                  first = 0, end = x->n; /* they ascend */
   while (first < end && x->s[first] <= from) ++first;
   while (end > first && x->s[end - 1] > to) --end;
+  if (first == end) return;
   for (int k = 0; k < wire->n_channels; ++k)
     graph_channel_at_times(g, &g->channels[wire->first + k], end - first, x->s + first, wire->n_channels,
                            values + (ptrdiff_t)first * wire->n_channels + k);
 }
 
+/* All at once, where every channel is the polynomial through its end node and its past: those of a degree share their weights. */
+static void sample_ends(const yoke_graph *g) {
+  const graph_samples *x      = &g->samples;
+  int                  degree = -1;
+  double               weight[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1], nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
+  for (int w = 0; w < g->n_wires; ++w) {
+    const graph_wire *wire   = &g->wires[w];
+    double           *values = x->values + (ptrdiff_t)x->n * wire->first;
+    for (int k = 0; k < wire->n_channels; ++k) {
+      const graph_channel *channel = &g->channels[wire->first + k];
+      const double        *past = graph_past(g, channel).u, end = g->w[channel->w_at];
+      if (channel->layout.degree != degree) {
+        degree = channel->layout.degree;
+        for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
+        for (int i = 0; i < x->n; ++i) yoke_lagrange_weights(degree + 1, nodes, x->s[i], weight[i]);
+      }
+      for (int i = 0; i < x->n; ++i) {
+        double value = weight[i][0] * end;
+        for (int j = 0; j < degree; ++j) value += weight[i][j + 1] * past[j];
+        values[i * wire->n_channels + k] = value;
+      }
+    }
+  }
+}
+
 void graph_observe_accept(yoke_graph *g) {
-  graph_observation *o = &g->observation;
-  for (int w = 0; w < g->n_wires && g->samples.n > 0; ++w) {
+  graph_observation *o       = &g->observation;
+  const bool         at_once = g->has_end_nodes_only && !g->use_curves;
+  if (g->samples.n > 0 && at_once) sample_ends(g);
+  for (int w = 0; w < g->n_wires && g->samples.n > 0 && !at_once; ++w) {
     if (g->wires[w].rate <= 1) graph_sample_channels(g, &g->wires[w], 0.0, 1.0); /* else in the trial */
   }
   for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {

@@ -148,8 +148,26 @@ static int polynomial_of(const yoke_graph *g, const graph_channel *channel, doub
   return channel_degree(g, channel, -1);
 }
 
+/* The same where a channel has one piece: curves, and the polynomial through the end node and the past. */
+static void one_piece_at_times(const yoke_graph *g, const graph_channel *channel, int n, const double *s,
+                               ptrdiff_t stride, double *u) {
+  double        own[YOKE_LAYOUT_MAX_DEGREE + 1];
+  const double *c      = is_curve(g, channel) ? channel->curve : own;
+  const int     degree = channel_degree(g, channel, -1);
+  if (c == own) yoke_layout_end_piece(degree, g->past_s, graph_past(g, channel).u, g->w[channel->w_at], own);
+  for (int i = 0; i < n; ++i) {
+    double value = c[degree];
+    for (int j = degree - 1; j >= 0; --j) value = value * s[i] + c[j];
+    u[i * stride] = value;
+  }
+}
+
 void graph_channel_at_times(const yoke_graph *g, const graph_channel *channel, int n, const double *s, ptrdiff_t stride,
                             double *u) {
+  if (channel->layout.kind == YOKE_LAYOUT_END) {
+    one_piece_at_times(g, channel, n, s, stride, u);
+    return;
+  }
   const int n_pieces = yoke_layout_n_pieces(&channel->layout);
   double    c[GRAPH_SIGNAL_DEGREE + 1], start = -1.0; /* none yet */
   int       degree = 0;

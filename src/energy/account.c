@@ -23,6 +23,12 @@ typedef struct wire_works {
   double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
 } wire_works;
 
+/* Where the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
+typedef struct line_ports {
+  bool      are_such;
+  ptrdiff_t from[2], to[2]; /* among outputs of all subsystems, and of the port's own */
+} line_ports;
+
 /* Between two balance points [evaluations per part], of which energies cost one or two; at the beginning less, this share of all so far. */
 static const double work_between = 512.0, share_between = 0.25;
 
@@ -33,6 +39,7 @@ struct yoke_account {
   ptrdiff_t       *first_y;        /* [n_parts] outputs of a subsystem among those of all */
   int64_t         *handles;        /* [n_parts, YOKE_N_ENERGIES] */
   double         **energy;         /* [n_parts] YOKE_N_ENERGIES each, as last shown */
+  line_ports      *lines;          /* [n_wires] */
   double          *applied;        /* room for the channels of a wire */
   double          *stored;         /* [n_wires] with the true motions */
   double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
@@ -56,6 +63,21 @@ bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
 }
 
 /* ---- creation ---- */
+
+static void find_line(yoke_account *a, int w) {
+  const yoke_wire *wire = &a->def.wires[w];
+  line_ports      *at   = &a->lines[w];
+  at->are_such          = has_power(wire) && wire->formulation->shown->line_work != NULL;
+  for (int side = 0; side < 2; ++side) {
+    const int p = wire->subsystem[side];
+    if (!at->are_such || wire->shape[side] != &yoke_shape_line) {
+      at->are_such = false;
+      return;
+    }
+    at->to[side]   = a->def.subsystems[p]->ports[wire->port[side]].y_at;
+    at->from[side] = a->first_y[p] + at->to[side];
+  }
+}
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   const yoke_account_def *def     = &a->def;
@@ -83,6 +105,7 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   a->first_y   = yoke_arena_take(&a->arena, n_parts, sizeof *a->first_y);
   a->handles   = yoke_arena_take(&a->arena, n_energies, sizeof *a->handles);
   a->energy    = yoke_arena_take(&a->arena, n_parts, sizeof *a->energy);
+  a->lines     = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->lines);
   a->applied   = yoke_arena_take(&a->arena, (size_t)most, sizeof *a->applied);
   a->kept      = yoke_arena_take(&a->arena, a->n_kept, sizeof *a->kept);
   double *room = yoke_arena_take(&a->arena, n_energies, sizeof *room);
@@ -97,6 +120,7 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
     a->first_y[p] = p > 0 ? a->first_y[p - 1] + def->subsystems[p - 1]->ny : 0;
     def->subsystems[p]->ops->energy->handles(def->subsystems[p], a->handles + (ptrdiff_t)p * YOKE_N_ENERGIES);
   }
+  for (int w = 0; w < def->n_wires; ++w) find_line(a, w);
   return YOKE_OK;
 }
 
@@ -185,35 +209,25 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
   a->most->lost += weight * H * power.lost;
 }
 
-enum { LINE_ROOM = 8 };
-
-/* Ports that move along x, and show little else. */
-static bool is_on_line(const yoke_wire *wire) {
-  for (int side = 0; side < 2; ++side) {
-    const yoke_port_shape *shape = wire->shape[side];
-    if (shape != &yoke_shape_line || wire->n_y[side] != yoke_shape_n_y(shape) || wire->n_y[side] > LINE_ROOM)
-      return false;
-  }
+/* Ports that move along x and show little else: no powers at points. False: not such ports. */
+static bool add_line_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
+  const yoke_wire       *wire  = &a->def.wires[w];
+  const yoke_shown_form *shown = wire->formulation->shown;
+  const line_ports      *at    = &a->lines[w];
+  yoke_wire_work         work;
+  if (!at->are_such) return false;
+  const yoke_line_step step = {.t    = t,
+                               .H    = H,
+                               .from = {before + at->from[0], before + at->from[1]},
+                               .to   = {yoke_graph_y(a->def.graph, wire->subsystem[0]) + at->to[0],
+                                        yoke_graph_y(a->def.graph, wire->subsystem[1]) + at->to[1]},
+                               .u    = yoke_graph_sampled(a->def.graph, w)};
+  if (!shown->line_work(wire->self, &step, &work)) return false;
+  works->out[0] += work.out[0];
+  works->out[1] += work.out[1];
+  works->lost += work.lost;
+  a->most->lost += work.truly_lost;
   return true;
-}
-
-static void add_line_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
-  const yoke_wire *wire = &a->def.wires[w];
-  const int        n    = yoke_graph_n_channels(a->def.graph, w);
-  const double    *u    = yoke_graph_sampled(a->def.graph, w);
-  double           y[2][N_POINTS][LINE_ROOM];
-  for (int side = 0; side < 2; ++side) {
-    const double *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
-    const double  slope = (to[0] - from[0]) / H;
-    for (int i = 0; i < N_POINTS; ++i) {
-      const hermite *c = &at_point[i];
-      y[side][i][0]    = c->from * from[0] + c->to * to[0] + H * (c->from_rate * from[1] + c->to_rate * to[1]);
-      y[side][i][1]    = c->slope * slope + c->v_from * from[1] + c->v_to * to[1];
-      for (int k = 2; k < wire->n_y[side]; ++k) y[side][i][k] = to[k]; /* accelerations have no part in powers */
-    }
-  }
-  for (int i = 0; i < N_POINTS; ++i)
-    add_point(a, wire, t, H, i, u + (ptrdiff_t)i * n, (const double *const[2]){y[0][i], y[1][i]}, works);
 }
 
 /* Works and loss of a wire over the step from t to t + H. */
@@ -222,10 +236,7 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   const int        n    = yoke_graph_n_channels(a->def.graph, w);
   const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
   yoke_wire_path path[2];
-  if (is_on_line(wire)) {
-    add_line_step(a, w, t, H, before, works);
-    return;
-  }
+  if (before != NULL && add_line_step(a, w, t, H, before, works)) return;
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
     const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);

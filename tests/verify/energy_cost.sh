@@ -29,7 +29,7 @@ crane                    0.05   --step 1e-3
 beam-slider-crank        0.002  --step 1e-4
 double-pendulum-flexible -
 double-pendulum          0.5    --step 1e-3
-+energy-oscillator       -
+energy-oscillator        -
 +four-bar-bushing        -
 four-bar-fixed           0.2    --step 1e-3
 four-bar-spatial         0.3    --step 1e-3
@@ -44,7 +44,7 @@ slider-crank-classic     0.2    --step 1e-3
 slider-crank-flexible    -
 slider-crank             -      --step 1e-3
 +two-mass-rigid          -
-+two-mass                -
+two-mass                 -
 '
 
 instructions() { # energy, example, end, options
