@@ -24,6 +24,7 @@ typedef struct yoke_load_options {
   const char *const *sets;
   int                n_choices; /* ... followed by these */
   const yoke_choice *choices;
+  bool monolithic; /* it will run as a whole: a split that does not fit is left out, with a warning that says why */
 } yoke_load_options;
 
 /* Read, check and build the model of `path`, with everything it includes. options NULL: none. Up to 20 mistakes are recorded in

@@ -124,7 +124,7 @@ static yoke_status read_source(yoke_context *ctx, const source *from, const yoke
   YOKE_TRY(yoke_given(ctx, from->name, "name of a model file"));
   YOKE_TRY(yoke_sized_take(ctx, options, &own, sizeof own, "yoke_load_options"));
   yoke_status          status    = make_list(ctx, own.n_sets, own.sets, own.n_choices, own.choices, &list);
-  const yoke_overrides overrides = {.n = list.n, .texts = list.list};
+  const yoke_overrides overrides = {.n = list.n, .texts = list.list, .is_whole = own.monolithic};
   if (status == YOKE_OK && from->tree != NULL) {
     status = yoke_model_file_read_tree(ctx, from->name, from->tree, &overrides, out);
   } else if (status == YOKE_OK && from->text != NULL) {
@@ -209,9 +209,13 @@ static yoke_status load_together(yoke_context *ctx, yoke_comm *comm, const char 
 }
 
 yoke_status yoke_run_load(yoke_context *ctx, const yoke_run_options *o, yoke_model **out) {
-  const yoke_load_options load = {
-      .size = sizeof load, .n_sets = o->n_sets, .sets = o->sets, .n_choices = o->n_choices, .choices = o->choices};
-  yoke_comm *comm = yoke_context_comm(ctx);
+  const yoke_load_options load = {.size       = sizeof load,
+                                  .n_sets     = o->n_sets,
+                                  .sets       = o->sets,
+                                  .n_choices  = o->n_choices,
+                                  .choices    = o->choices,
+                                  .monolithic = o->monolithic || o->is_static};
+  yoke_comm              *comm = yoke_context_comm(ctx);
   if (comm != NULL && o->loaded == NULL) return load_together(ctx, comm, o->model, &load, out);
   return o->loaded != NULL ? yoke_model_choose(ctx, o->loaded, &load, out) : yoke_model_load(ctx, o->model, &load, out);
 }

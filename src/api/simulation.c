@@ -126,12 +126,14 @@ static void leave(yoke_context *ctx, yoke_simulation *s) {
 /* ---- life ---- */
 
 static yoke_status take_model(yoke_context *ctx, yoke_simulation *s, const yoke_model *model) {
-  const yoke_load_options choices = {
-      .size = sizeof choices, .n_choices = s->options.n_choices, .choices = s->options.choices};
-  yoke_model *own          = NULL;
-  s->given                 = yoke_model_retain(model);
-  const yoke_status status = yoke_model_choose(ctx, model, &choices, &own);
-  s->model                 = own;
+  const yoke_load_options choices = {.size       = sizeof choices,
+                                     .n_choices  = s->options.n_choices,
+                                     .choices    = s->options.choices,
+                                     .monolithic = s->options.monolithic};
+  yoke_model             *own     = NULL;
+  s->given                        = yoke_model_retain(model);
+  const yoke_status status        = yoke_model_choose(ctx, model, &choices, &own);
+  s->model                        = own;
   return status;
 }
 

@@ -109,6 +109,7 @@ static yoke_status build(yoke_context *ctx, yoke_yaml *yaml, const yoke_yaml_nod
   r->ctx          = ctx;
   r->model->arena = yoke_arena_of(ctx);
   r->yaml         = yaml;
+  r->is_whole     = overrides != NULL && overrides->is_whole;
   if (read_tree(r, root, path, overrides)) read_sections(r);
   if (r->n_errors > MAX_REPORTED && !r->is_out_of_memory)
     yoke_fail(ctx, YOKE_E_MODEL, "%s: and %d more mistakes", path, r->n_errors - MAX_REPORTED);

@@ -8,7 +8,8 @@
 /* "path=value", e.g. "bodies.upper.mass=3"; applied in order. */
 typedef struct yoke_overrides {
   int                n;
-  const char *const *texts; /* [n] */
+  const char *const *texts;    /* [n] */
+  bool               is_whole; /* the model runs as a whole: a split that does not fit is left out, with a warning */
 } yoke_overrides;
 
 /* Read, check and build the model of `path`, with everything it includes. `overrides` may be NULL. Mistakes are recorded in `ctx`: the

@@ -76,13 +76,16 @@ static void describe_mistake(const reader *r, const yoke_yaml_node *at, const ch
 }
 
 bool model_mistake(reader *r, const yoke_yaml_node *at, const char *key, const char *format, ...) {
-  if (++r->n_errors > MAX_REPORTED || r->is_out_of_memory) return false;
+  if (++*(r->forgives ? &r->n_forgiven : &r->n_errors) > MAX_REPORTED || r->is_out_of_memory) return false;
   char    text[MISTAKE_SIZE];
   va_list arguments;
   va_start(arguments, format);
   describe_mistake(r, at, key, format, arguments, text);
   va_end(arguments);
-  yoke_fail(r->ctx, YOKE_E_MODEL, "%s", text);
+  if (r->forgives)
+    yoke_warn(r->ctx, "%s; the split does not fit, the model runs as a whole without it", text);
+  else
+    yoke_fail(r->ctx, YOKE_E_MODEL, "%s", text);
   return false;
 }
 

@@ -63,21 +63,24 @@ typedef struct scope {
 } scope;
 
 typedef struct reader {
-  yoke_context         *ctx;
-  yoke_yaml            *yaml;
-  yoke_arena            scratch; /* lives as long as the reader */
-  yoke_model           *model;
-  const yoke_yaml_node *root;
-  char                  where[NAME_SIZE]; /* path of the object that is being read: "bodies.upper" */
-  int                   n_errors;         /* found so far */
-  bool                  is_out_of_memory; /* what seems wrong from here on is no mistake of the model */
-  bool                  lacks_file;       /* one that the model names cannot be read */
-  int                   n_scopes;
-  size_t                capacity_scopes;
-  scope               **scopes; /* [0] is the model itself */
-  yoke_names            body_names, frame_names, connection_names, load_names, event_names, input_names, foreign_names;
-  yoke_names            rod_names;
-  size_t                capacity_rods;
+  yoke_context   *ctx;
+  yoke_yaml      *yaml;
+  yoke_arena      scratch; /* lives as long as the reader */
+  yoke_model     *model;
+  yoke_yaml_node *root;
+  char            where[NAME_SIZE]; /* path of the object that is being read: "bodies.upper" */
+  int             n_errors;         /* found so far */
+  bool            is_out_of_memory; /* what seems wrong from here on is no mistake of the model */
+  bool            lacks_file;       /* one that the model names cannot be read */
+  bool            is_whole;         /* the split is not needed */
+  bool            forgives;         /* mistakes are warnings while it is read, ... */
+  int             n_forgiven;       /* ... so many so far */
+  int             n_scopes;
+  size_t          capacity_scopes;
+  scope         **scopes; /* [0] is the model itself */
+  yoke_names      body_names, frame_names, connection_names, load_names, event_names, input_names, foreign_names;
+  yoke_names      rod_names;
+  size_t          capacity_rods;
   size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
   int    parameter_depth;
   parameter *active[64];                    /* parameters being evaluated, outermost first */

@@ -253,7 +253,7 @@ static bool add_whole(reader *r, assignment *a) {
   return good;
 }
 
-void model_read_split(reader *r) {
+static void read_split(reader *r) {
   const yoke_yaml_node *map;
   const yoke_model     *m = r->model;
   model_enter(r, "", NULL);
@@ -271,11 +271,32 @@ void model_read_split(reader *r) {
     model_enter(r, "split", NULL);
     for (int k = 0; k < map->n; ++k) good = read_part(r, r->scopes[0], map->keys[k], map->items[k], &a) && good;
     if (good) check_complete(r, map, &a);
-    if (r->n_errors == 0) check_flexibles(r, map, &a);
+    if (r->n_errors == 0 && r->n_forgiven == 0) check_flexibles(r, map, &a);
   } else {
     good = add_whole(r, &a);
   }
   model_enter(r, "subsystems", NULL);
   if (good) add_foreign_parts(r, &a);
   model_enter(r, "", NULL);
+}
+
+/* The model has no split, nor has its text, from which it may be read again. */
+static void leave_out(reader *r) {
+  for (int k = 0; k < r->model->n_parts; ++k) free(r->model->parts[k].bodies);
+  r->model->n_parts = 0;
+  yoke_yaml_remove(r->root, "split");
+  char *text = yoke_yaml_write(r->root);
+  if (text == NULL) {
+    model_out_of_memory(r);
+    return;
+  }
+  free(r->model->text);
+  r->model->text = text;
+}
+
+void model_read_split(reader *r) {
+  r->forgives = r->is_whole && r->model->n_foreigns == 0; /* with subsystems of its own it does not run as a whole */
+  read_split(r);
+  r->forgives = false;
+  if (r->n_forgiven > 0) leave_out(r);
 }

@@ -66,6 +66,20 @@ static void monolithic_run_ignores_the_split_and_is_exact(void **state) {
   assert_relative(values, exact, 4, 1e-6);
 }
 
+static void a_split_that_does_not_fit_is_a_warning_of_a_monolithic_run_alone(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic -o @/whole.h5"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic --set 'split={a: [m1]}' -o @/unfit.h5"), 0);
+  assert_says(f->err, "found body 'm2' in no subsystem");
+  assert_says(f->err, "the split does not fit");
+  assert_int_equal(yoke(f, "compare @/whole.h5 @/unfit.h5 --exact"), 0);
+  assert_int_equal(yoke(f, "check " MODEL " --monolithic --set 'split={a: [m1]}'"), 0);
+  assert_int_equal(yoke(f, "check " MODEL " --set 'split={a: [m1]}'"), 3);
+  assert_int_equal(yoke(f, "run " MODEL " -q --set 'split={a: [m1]}'"), 3);
+  assert_int_equal(yoke(f, "compare " MODEL " --set 'split={a: [m1]}'"), 3);
+  assert_says(f->err, "found body 'm2' in no subsystem");
+}
+
 static void options_of_the_cosimulation_override_keys_like_set_does(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --scheme explicit --sequence gauss-seidel --order 2 "
@@ -533,6 +547,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(split_run_of_two_masses_gives_the_published_end_values),
       TEST(monolithic_run_ignores_the_split_and_is_exact),
+      TEST(a_split_that_does_not_fit_is_a_warning_of_a_monolithic_run_alone),
       TEST(options_of_the_cosimulation_override_keys_like_set_does),
       TEST(threads_and_exec_do_not_change_a_bit),
       TEST(summary_and_json_tell_the_macro_steps),

@@ -516,9 +516,31 @@ static void settings_of_the_cosimulation_have_defaults(void **state) {
   release(&l);
 }
 
+#define TWO HEAD "bodies: {a: {kind: particle, mass: 1}, b: {kind: particle, mass: 1}}\n"
+
+/* It is left out of the text too: a result, or a simulation with other choices, reads that again. */
+static void a_split_that_does_not_fit_is_left_out_of_a_whole(void **state) {
+  (void)state;
+  const yoke_overrides whole   = {.is_whole = true};
+  const char *const    texts[] = {TWO "split: {x: [a]}\nsolvers: {x: bdf}\n", TWO "split: {x: [a, b], y: [b]}\n",
+                                  TWO "split: {x: [a, bb], y: []}\n", TWO "split: 3\n"};
+  const char *const    wrong[] = {"found body 'b' in no subsystem", "body 'b', which is already in 'x'",
+                                  "found 'bb', expected the name of a body", "key 'split'"};
+  for (int i = 0; i < 4; ++i) {
+    loaded l = {0};
+    assert_int_equal(yoke_context_create(&l.ctx), YOKE_OK);
+    assert_int_equal(yoke_model_file_read_text(l.ctx, "m.yaml", texts[i], strlen(texts[i]), &whole, &l.model), YOKE_OK);
+    assert_true(has_message(&l, wrong[i]));
+    assert_true(has_message(&l, "the split does not fit, the model runs as a whole without it"));
+    assert_int_equal(l.model->n_parts, 0);
+    assert_int_equal(l.model->n_bodies, 2);
+    assert_null(strstr(l.model->text, "split"));
+    release(&l);
+  }
+}
+
 static void mistakes_in_a_split_are_found(void **state) {
   (void)state;
-#define TWO HEAD "bodies: {a: {kind: particle, mass: 1}, b: {kind: particle, mass: 1}}\n"
   bad(TWO "split: {x: [a]}\n", "body 'b' in no subsystem");
   bad(TWO "split: {x: [a, b], y: [b]}\n", "body 'b', which is already in 'x'");
   bad(TWO "split: {x: [a, bb]}\n", "did you mean");
@@ -1054,6 +1076,7 @@ int main(void) {
       cmocka_unit_test(settings_of_the_cosimulation_have_defaults),
       cmocka_unit_test(settings_of_step_control_are_kept),
       cmocka_unit_test(mistakes_in_step_control_are_found),
+      cmocka_unit_test(a_split_that_does_not_fit_is_left_out_of_a_whole),
       cmocka_unit_test(mistakes_in_a_split_are_found),
       cmocka_unit_test(overrides_change_any_key),
       cmocka_unit_test(the_absolute_tolerance_follows_the_relative_one),
