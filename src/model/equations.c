@@ -19,6 +19,7 @@ double yoke_equations_next_break(const yoke_equations *e, double t) {
 
 void yoke_dae_destroy(yoke_dae **dae) {
   if (dae == NULL || *dae == NULL) return;
+  yoke_dae_destroy(&(*dae)->inner);
   yoke_pattern_destroy(&(*dae)->pattern);
   yoke_pattern_destroy(&(*dae)->input_pattern);
   yoke_arena_free(&(*dae)->arena);

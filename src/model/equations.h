@@ -53,15 +53,16 @@ typedef enum yoke_component {
 } yoke_component;
 
 typedef struct yoke_dae {
-  yoke_arena    arena;
-  yoke_dae_form form;
-  int           nx;
-  int           i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */
-  uint8_t      *component;                      /* [nx] yoke_component */
-  yoke_pattern *pattern;                        /* of J, E and the regularisation together, full structure */
-  double       *E;                              /* [nnz] */
-  double       *R;                              /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
-  yoke_pattern *input_pattern;                  /* of dF/du [nx, nu] (INDEX1); NULL: not known */
+  yoke_arena       arena;
+  yoke_dae_form    form;
+  int              nx;
+  int              i_v, i_a, i_lambda, i_mu, i_nu; /* where the parts of x start (q at 0); -1: part is absent */
+  uint8_t         *component;                      /* [nx] yoke_component */
+  yoke_pattern    *pattern;                        /* of J, E and the regularisation together, full structure */
+  double          *E;                              /* [nnz] */
+  double          *R;             /* [nnz] regularisation of multiplier rows, see jacobian; 0 elsewhere */
+  yoke_pattern    *input_pattern; /* of dF/du [nx, nu] (INDEX1); NULL: not known */
+  struct yoke_dae *inner; /* view of the equations that these are made of, destroyed with this one; NULL: none */
 } yoke_dae;
 
 typedef struct yoke_equations yoke_equations;

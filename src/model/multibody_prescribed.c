@@ -8,8 +8,10 @@
  * what the solver integrates there is not disturbed. Guided rows of other couplings keep what they have. */
 #include "model/multibody_internal.h"
 
+#include "base/memory.h"
 #include "linalg/space.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ITERATIONS = 25 };
@@ -91,6 +93,53 @@ yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, doubl
   YOKE_TRY(least_change(mb, &w, t, by_tree, residual, w.a));
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
   return YOKE_OK;
+}
+
+/* ---- what moves together ---- */
+
+bool yoke_multibody_has_band(const yoke_multibody *mb) {
+  return mb->n_flexibles > 0;
+}
+
+static int first_of(int *parent, int i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+static bool is_real(const yoke_multibody *mb, int node) {
+  return node > 0 && node < mb->n_nodes; /* neither the ground nor a ghost */
+}
+
+/* Nodes of a joint belong together; so do the Euler parameters of a body, which are normalised. */
+int yoke_multibody_sets(const yoke_multibody *mb, int *set) {
+  int *parent = yoke_allocate((size_t)mb->n_nodes + 1, sizeof *parent);
+  int *number = yoke_allocate((size_t)mb->n_nodes + 1, sizeof *number), n = 0;
+  for (int i = 0; parent != NULL && number != NULL && i < mb->n_nodes; ++i) {
+    parent[i] = i;
+    number[i] = mb->nodes[i].kind == YOKE_BODY_RIGID ? 0 : -1; /* -1: it is left alone */
+  }
+  for (int j = 0; parent != NULL && number != NULL && j < mb->n_joints + mb->n_guided; ++j) {
+    const int *node = mb->joints[j].link.node;
+    for (int side = 0; side < 2; ++side) {
+      if (is_real(mb, node[side])) number[node[side]] = 0;
+    }
+    if (is_real(mb, node[0]) && is_real(mb, node[1])) parent[first_of(parent, node[0])] = first_of(parent, node[1]);
+  }
+  for (int i = 0; i < mb->nq + mb->nv; ++i) set[i] = -1;
+  for (int pass = 0; parent != NULL && number != NULL && pass < 2; ++pass) { /* numbers of the first, then of all */
+    for (int i = 1; i < mb->n_nodes; ++i) {
+      const mb_node *node  = &mb->nodes[i];
+      const int      first = first_of(parent, i);
+      if (number[i] < 0) continue;
+      if (pass == 0 && first == i) number[i] = n++;
+      for (int k = 0; pass == 1 && k < node->nq; ++k) set[node->iq + k] = number[first];
+      for (int k = 0; pass == 1 && k < node->nv; ++k) set[mb->nq + node->iv + k] = number[first];
+    }
+  }
+  n = parent != NULL && number != NULL ? n : -1;
+  free(parent);
+  free(number);
+  return n;
 }
 
 /* ---- images ---- */

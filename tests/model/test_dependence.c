@@ -8,7 +8,9 @@
 #include "../check.h"
 #include "../cosimulation/cosimulate.h"
 #include "analysis/equilibrium.h"
+#include "master/system_internal.h"
 #include "model/dependence.h"
+#include "native/native_internal.h"
 
 #define ROD                                                                                                            \
   "yoke: 1\n"                                                                                                          \
@@ -153,11 +155,46 @@ static void a_cable_is_a_block_for_each_direction(void **state) {
   close_subject(&s);
 }
 
+#define TOWED                                                                                                          \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 0.01\n"                                                                                                      \
+  "parameters: {n: 50}\n"                                                                                              \
+  "bodies:\n"                                                                                                          \
+  "  mass: {kind: particle, mass: 1}\n"                                                                                \
+  "  cable: {kind: ancf-cable, elements: n, mass: 0.1, axial_stiffness: 400, bending_stiffness: 2e-3,\n"               \
+  "          from: [0, 0, 0], to: [1, 0, 0]}\n"                                                                        \
+  "connections: {pin: {kind: spherical, between: [mass, cable.a]}}\n"                                                  \
+  "split: {R: [mass], F: [cable]}\n"                                                                                   \
+  "solvers: {default: bdf}\n"                                                                                          \
+  "cosimulation: {scheme: explicit, order: 1, step: 1e-3, couplings: {formulation: kinematic, prescribed: F}}\n"
+
+/* Places of the Jacobian of a cable whose end is prescribed. */
+static int n_places(const char *sets) {
+  cosim     c;
+  yoke_dae *dae = NULL;
+  cosim_open(&c, TOWED, sets);
+  cosim_expect(&c, YOKE_OK);
+  const native *n = c.system->subsystems[1]->self;
+  assert_true(n->is_prescribed);
+  assert_int_equal(n->equations.ops->dae_create(n->equations.self, c.ctx, YOKE_DAE_GGL, &dae), YOKE_OK);
+  const int nnz = dae->pattern->nnz;
+  yoke_dae_destroy(&dae);
+  cosim_close(&c);
+  return nnz;
+}
+
+static void the_jacobian_of_a_cable_whose_end_is_prescribed_grows_with_its_elements(void **state) {
+  (void)state;
+  const int few = n_places("parameters.n=50"), many = n_places("parameters.n=100");
+  if (many > 2.05 * few) fail_msg("%d and %d places", few, many);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_rod_falls_into_its_nodes),
       cmocka_unit_test(joints_join_and_forces_act_across),
       cmocka_unit_test(a_cable_is_a_block_for_each_direction),
+      cmocka_unit_test(the_jacobian_of_a_cable_whose_end_is_prescribed_grows_with_its_elements),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
