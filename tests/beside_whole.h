@@ -11,6 +11,7 @@ typedef struct beside_whole {
   yoke_status      status;
   yoke_run_summary split;         /* beside_whole_release */
   double           motion, force; /* largest NRMSE of motions, and of outputs whose names begin with `coupling` */
+  bool             is_warned;     /* of its errors */
 } beside_whole;
 
 /* coupling NULL: none. */
@@ -26,6 +27,8 @@ static inline beside_whole beside_whole_run(const yoke_run_options *options, con
     if (d.is_motion) out.motion = fmax(out.motion, d.nrmse);
     if (coupling != NULL && strncmp(d.name, coupling, strlen(coupling)) == 0) out.force = fmax(out.force, d.nrmse);
   }
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i)
+    out.is_warned = out.is_warned || strstr(yoke_context_message(ctx, i), "the errors of the macro steps") != NULL;
   yoke_comparison_destroy(&comparison);
   yoke_run_summary_release(&whole);
   yoke_context_destroy(&ctx);

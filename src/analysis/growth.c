@@ -3,6 +3,7 @@
 #include "analysis/gather.h"
 #include "base/cancel.h"
 #include "frames/expression_jumps.h"
+#include "model/force_element_compile.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,10 +65,26 @@ static bool is_hit(const yoke_model *model) {
   return false;
 }
 
-yoke_status yoke_growth_is_likely(yoke_context *ctx, const yoke_model *model, bool *likely) {
-  *likely                  = is_hit(model);
-  const yoke_status status = *likely ? YOKE_OK : find_breaks(model, likely);
+/* Between points of which one at least does not stay on the line of 1-D masses. */
+static bool has_turning_springs(const yoke_model *model) {
+  for (int i = 0; i < model->n_connections; ++i) {
+    const yoke_connection *c = &model->connections[i];
+    if (c->kind == YOKE_CONNECTION_SPRING_DAMPER && !(yoke_frame_is_on_a_line(model, &model->frames[c->frame[0]]) &&
+                                                      yoke_frame_is_on_a_line(model, &model->frames[c->frame[1]])))
+      return true;
+  }
+  return false;
+}
+
+yoke_status yoke_growth_find_cause(yoke_context *ctx, const yoke_model *model, yoke_growth_cause *cause) {
+  bool              hits   = is_hit(model);
+  const yoke_status status = hits ? YOKE_OK : find_breaks(model, &hits);
+  *cause = hits ? YOKE_GROWTH_HITS : has_turning_springs(model) ? YOKE_GROWTH_SPRINGS : YOKE_GROWTH_NONE;
   return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "the laws and loads of the model");
+}
+
+double yoke_growth_of_steps(double factor, yoke_growth_cause cause) {
+  return cause == YOKE_GROWTH_SPRINGS ? fmax(1.0, 0.1 * factor) : factor;
 }
 
 static bool is_small(const yoke_model *model) {

@@ -14,9 +14,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does something hit something: a contact, an event that sets a velocity, a law or load that breaks where the motion comes to (not with the time alone)? Other
- * motions make errors larger too, but seldom as many times as there are impacts. */
-yoke_status yoke_growth_is_likely(yoke_context *ctx, const yoke_model *model, bool *likely);
+/* What makes errors larger, as far as the model tells before it runs. Other motions do too, but seldom as many times. */
+typedef enum yoke_growth_cause {
+  YOKE_GROWTH_NONE,
+  YOKE_GROWTH_SPRINGS, /* that turn with their ends, in the plane or in space: the closer these pass, the more a small miss turns the force */
+  YOKE_GROWTH_HITS /* a contact, an event that sets a velocity, a law or load that breaks where the motion comes to (not with the time alone) */
+} yoke_growth_cause;
+
+yoke_status yoke_growth_find_cause(yoke_context *ctx, const yoke_model *model, yoke_growth_cause *cause);
+
+/* What the growth of a start means for errors of steps. Every coordinate is disturbed at the start, steps err at the ports and all the way: where
+ * springs alone make errors larger these grow by a tenth of it or less. An impact shows
+ * only a part of what others may do: all of it. At least 1. */
+double yoke_growth_of_steps(double factor, yoke_growth_cause cause);
 
 typedef struct yoke_growth {
   double  factor;      /* NaN: not known */

@@ -110,6 +110,9 @@ void yoke_accuracy_gain(const yoke_passive_energy *before, const yoke_passive_en
 /* ---- judgement ---- */
 
 static const double small = 1e-3, plain = 0.01, strong = 0.1; /* of the spread */
+static const double usual_growth = 3.0, most_growth = 1e4;    /* of errors by the motion */
+static const double moved_far =
+    0.03; /* the growth of one disturbance at the start is that of others within a factor of 3 */
 
 /* What would bring the error to half of what is warned of. */
 static void find_remedy(const yoke_run_system *run, const yoke_run_summary *s, double error, char *text, size_t size) {
@@ -140,12 +143,14 @@ static const char *worst_coupling(const yoke_run_summary *s) {
 /* What counts against a run. */
 typedef struct evidence {
   double error, grown; /* accumulated, alone and with the predicted growth; NaN: not known */
+  double moved;        /* with what the motion makes of it, 0: not measured */
   double gain;         /* of energy */
 } evidence;
 
 static evidence weigh(const yoke_run_summary *s) {
   evidence e      = {.error = s->accumulated_error};
   e.grown         = s->predicted_growth > 1.0 ? e.error * s->predicted_growth : e.error;
+  e.moved         = s->motion_growth > usual_growth ? e.error * fmin(s->motion_growth, most_growth) : 0.0;
   const bool fits = e.error < small && s->error_limits[0] == '\0';
   /* where errors are known to be small a gain is no sign of them: the kinetic energy may be small at both ends */
   e.gain = fits || !(s->energy_gain > 0.0) ? 0.0 : s->energy_gain;
@@ -153,12 +158,12 @@ static evidence weigh(const yoke_run_summary *s) {
 }
 
 static bool is_warned(const evidence *e) {
-  return e->grown > plain || e->gain > strong;
+  return e->grown > plain || e->moved > moved_far || e->gain > strong;
 }
 
 /* Errors that grow show in those of later steps: a small sum belies the prediction, which is of small motions about the rest state. */
 static bool is_strong(const evidence *e) {
-  return e->error > strong || (e->error > plain && e->grown > strong) || e->gain > 1.0;
+  return e->error > strong || (e->error > plain && e->grown > strong) || e->moved > 10.0 * moved_far || e->gain > 1.0;
 }
 
 static void add(char *text, size_t size, const char *format, ...) {
@@ -177,6 +182,9 @@ static void tell_errors(const yoke_run_summary *s, char *text, size_t size) {
   add(text, size, ", most of it at coupling '%.100s'", worst_coupling(s));
   if (s->predicted_growth > 1.0)
     add(text, size, ", and the couplings are predicted to let errors grow by a factor of %.3g", s->predicted_growth);
+  if (s->motion_growth > usual_growth)
+    add(text, size, ", and the motion itself makes small errors %s%.0f times larger",
+        s->motion_growth > most_growth ? "more than " : "", fmin(s->motion_growth, most_growth));
   add(text, size, "; ");
 }
 
@@ -203,6 +211,6 @@ void yoke_accuracy_judge(yoke_context *ctx, const yoke_run_system *run, const yo
     add(text, sizeof text, "nothing drives the model, and it has gained %.3g %% of its kinetic energy; ",
         100.0 * e.gain);
   tell_open_steps(s, text, sizeof text);
-  find_remedy(run, s, fmax(e.error, plain), remedy, sizeof remedy);
+  find_remedy(run, s, fmax(fmax(e.error, plain), e.moved * plain / moved_far), remedy, sizeof remedy);
   yoke_warn(ctx, "%s%suse %s", text, is_strong(&e) ? "do not use this result, " : "", remedy);
 }

@@ -157,27 +157,47 @@ static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
   return YOKE_OK;
 }
 
-/* Is the growth of errors asked for? Who names an estimator wants that control as it was published. */
+static bool is_given(const yoke_simulation *s, const char *key) {
+  return yoke_settings_find(&s->model->cosimulation.given, yoke_control_rows.path, key) != NULL;
+}
+
+/* Do the steps follow the growth of errors? Who names an estimator wants that control as it was published. */
+static bool obeys_growth(const yoke_simulation *s) {
+  return !s->model->cosimulation.has_step && !is_given(s, "estimator");
+}
+
+/* Is it looked for? Where steps do not follow it, it is for the judgement of the run alone. */
 static bool minds_growth(const yoke_simulation *s) {
-  const yoke_cosimulation_def *c = &s->model->cosimulation;
-  if (s->options.at_rest) return false;
-  if (c->has_step) return !s->options.no_predict;
-  return yoke_settings_find(&c->given, yoke_control_rows.path, "growth") == NULL &&
-         yoke_settings_find(&c->given, yoke_control_rows.path, "estimator") == NULL;
+  if (s->options.at_rest || (!s->model->cosimulation.has_step && is_given(s, "growth"))) return false;
+  return obeys_growth(s) || !s->options.no_predict;
+}
+
+/* Steps with joints do not get on below 1e-7: rounding of their gaps is what is left. */
+static double most_obeyed(const yoke_simulation *s, yoke_growth_cause cause) {
+  static const double       least = 1e-7;
+  yoke_control_settings     control;
+  const yoke_setting_value *given = yoke_settings_find(&s->model->cosimulation.given, yoke_control_rows.path, "rtol");
+  yoke_setting_start(&yoke_control_rows, &control);
+  const double rtol = given != NULL ? given->number[0] : control.tolerances.rtol;
+  return cause == YOKE_GROWTH_SPRINGS ? 0.1 * rtol / least : (double)INFINITY; /* yoke_growth_share: 1 / (10 growth) */
 }
 
 /* Rank 0 plans, and its plan knows. */
 static yoke_status measure_growth(yoke_context *ctx, yoke_simulation *s) {
-  const bool is_split  = s->model->n_parts > 0 && !s->options.monolithic && !yoke_macro_is_lockstep(s->model);
-  bool       is_likely = false;
+  const bool        is_split = s->model->n_parts > 0 && !s->options.monolithic && !yoke_macro_is_lockstep(s->model);
+  yoke_growth_cause cause;
   if (!is_split || !minds_growth(s) || !yoke_context_is_first(ctx)) return YOKE_OK;
-  YOKE_TRY(yoke_growth_is_likely(ctx, s->model, &is_likely));
-  return is_likely ? yoke_growth_measure(ctx, s->model, &s->motion) : YOKE_OK;
+  YOKE_TRY(yoke_growth_find_cause(ctx, s->model, &cause));
+  if (cause == YOKE_GROWTH_NONE) return YOKE_OK;
+  YOKE_TRY(yoke_growth_measure(ctx, s->model, &s->motion));
+  s->motion.factor = yoke_growth_of_steps(s->motion.factor, cause);
+  if (!isnan(s->motion.factor) && obeys_growth(s)) s->obeyed = fmin(s->motion.factor, most_obeyed(s, cause));
+  return YOKE_OK;
 }
 
 /* From the assembled start, or from rest. */
 static yoke_status start_system(yoke_context *ctx, yoke_simulation *s) {
-  const double growth = isnan(s->motion.factor) ? 0.0 : s->motion.factor;
+  const double growth = s->obeyed;
   if (!s->options.at_rest) return yoke_run_system_create(ctx, &s->options, s->model, NULL, growth, &s->run);
   yoke_rest   rest;
   yoke_status status = yoke_rest_find(ctx, s->model, s->options.load_steps, &rest);

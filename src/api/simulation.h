@@ -31,6 +31,7 @@ struct yoke_simulation {
   yoke_step_tally      tally;      /* of all macro steps */
   double               growth;     /* of the couplings over the run, as predicted; NaN: not known */
   yoke_growth          motion;     /* by which the motion itself makes errors larger */
+  double               obeyed;     /* what the steps follow of it; 0: nothing */
   int                  n_events;
   size_t               capacity;
   simulation_event    *events;   /* [n_events] of the last step */

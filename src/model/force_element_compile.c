@@ -11,7 +11,7 @@ static const yoke_port_shape *frame_shape(const yoke_model *model, const yoke_fr
                                          : yoke_body_shape(model->bodies[frame->body].kind);
 }
 
-static bool is_on_a_line(const yoke_model *model, const yoke_frame *frame) {
+bool yoke_frame_is_on_a_line(const yoke_model *model, const yoke_frame *frame) {
   const yoke_port_shape *shape = frame_shape(model, frame);
   return shape == NULL || yoke_shape_freedoms(shape) == YOKE_FREEDOM_TRANSLATION_X;
 }
@@ -48,7 +48,7 @@ void yoke_force_element_compile(const yoke_model *model, int c, const int node[2
   memcpy(el->damping, connection->damping, sizeof el->damping);
   switch (connection->kind) {
   case YOKE_CONNECTION_SPRING_DAMPER: {
-    const bool line = is_on_a_line(model, side[0]) && is_on_a_line(model, side[1]);
+    const bool line = yoke_frame_is_on_a_line(model, side[0]) && yoke_frame_is_on_a_line(model, side[1]);
     el->row[0]      = (yoke_row){line ? YOKE_ROW_STRETCH : YOKE_ROW_DISTANCE, 0, 0};
     el->law         = &connection->law;
     el->n           = 1;

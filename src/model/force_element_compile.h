@@ -12,6 +12,8 @@ void yoke_force_element_compile(const yoke_model *model, int connection, const i
                                 yoke_force_element *out);
 
 /* Does a frame turn about its z axis alone, in the plane? Angle of its x axis there, against its body. */
+/* A frame of the ground or of a 1-D mass: springs between two of them act along x. */
+bool   yoke_frame_is_on_a_line(const yoke_model *model, const yoke_frame *frame);
 bool   yoke_frame_turns_in_plane(const yoke_model *model, const yoke_frame *frame);
 double yoke_frame_angle(const yoke_frame *frame);
 

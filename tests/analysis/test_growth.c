@@ -212,6 +212,50 @@ static void given_growth_is_taken_and_a_named_estimator_is_as_published(void **s
   beside_whole_release(&box);
 }
 
+/* A body on a stiff spring that begins far from its free length and is flung past its end again and again: seed 7099 of a campaign. */
+static const char FLUNG[] =
+    "yoke: 1\ngravity: [0, 0, -9.81]\nt_end: 0.4922306153561003\nbodies:\n"
+    "  b0: {kind: rigid, mass: 1.2387234118513482, inertia: [0.18112270408040013, 0.21042508434873128, "
+    "0.24049522804905196], position: [0.5330124094588973, -0.17509865735972083, 0.20992607452747575], omega: "
+    "[-0.9769528040135635, 1.7007122084330204, 1.314597416444729], frames: {a: [-0.5330124094588973, "
+    "0.17509865735972083, -0.20992607452747575]}}\n"
+    "  b1: {kind: rigid, mass: 0.377965570195697, inertia: [0.0559268940654595, 0.051131515847334504, "
+    "0.052492885273956236], position: [1.4696218884599532, 0.03913494766912873, 0.45873074812649395], omega: "
+    "[-0.6030950001553208, -0.29188381320715484, -1.3065052892265352], frames: {b: [0.4035970695421587, "
+    "0.3893322623885704, 0.03887859907154245]}}\n"
+    "  b2: {kind: rigid, mass: 0.6132021929395108, inertia: [0.057759502196331254, 0.07563979642670839, "
+    "0.07242315956715795], position: [1.4413019076459466, 0.14669448268901408, 0.5093652334424664], omega: "
+    "[-1.3696004491994844, -0.7033498788992985, -0.3395556714571706], frames: {a: [0.43191705035616534, "
+    "0.281772727368685, -0.01175588624443002]}}\n"
+    "connections:\n  p0: {kind: spherical, between: [ground, b0.a]}\n"
+    "  j1: {kind: spring-damper, between: [b0.a, b1.b], stiffness: 3437.7892923804066, damping: 1.802335977354959, "
+    "free_length: 0.2}\n"
+    "  j2: {kind: bushing, between: [b1.b, b2.a], stiffness: [45.35424419915101, 45.35424419915101, "
+    "45.35424419915101, 0, 0, 0], damping: [0.0414, 0.0414, 0.0414, 0, 0, 0]}\n"
+    "output: {every: 0.0082}\nsplit: {s0: [b0], s1: [b1], s2: [b2]}\n";
+
+/* Single steps were right, and the body was off by 700 rtol. */
+static void control_holds_what_a_spring_flings(void **state) {
+  (void)state;
+  beside_whole held = run(FLUNG, "cosimulation.step.rtol=1e-3");
+  CHECK_BELOW(held.motion, 10 * 1e-3);
+  assert_true(held.split.motion_growth > 100.0);
+  assert_false(held.is_warned);
+  beside_whole_release(&held);
+}
+
+/* A control as published is left as it is, and the run says what the motion makes of its errors. */
+static void named_estimator_warns_of_what_a_spring_flings(void **state) {
+  (void)state;
+  predicts           = true;
+  beside_whole flung = run(FLUNG, "cosimulation={order: 1, step: {rtol: 2.83e-3, estimator: cv}}");
+  predicts           = false;
+  CHECK_BELOW(flung.split.accumulated_error, 0.01);
+  assert_true(flung.motion > 0.1);
+  assert_true(flung.is_warned);
+  beside_whole_release(&flung);
+}
+
 static void growth_is_named_with_a_fixed_step_and_changes_no_bit(void **state) {
   (void)state;
   beside_whole without = run(BOX, "cosimulation.step=1e-3");
@@ -234,6 +278,8 @@ int main(void) {
       cmocka_unit_test(f9_control_holds_what_arrives_at_the_end),
       cmocka_unit_test(f9_laws_and_loads_that_break_are_held_too),
       cmocka_unit_test(given_growth_is_taken_and_a_named_estimator_is_as_published),
+      cmocka_unit_test(control_holds_what_a_spring_flings),
+      cmocka_unit_test(named_estimator_warns_of_what_a_spring_flings),
       cmocka_unit_test(growth_is_named_with_a_fixed_step_and_changes_no_bit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
