@@ -24,7 +24,7 @@ typedef enum yoke_growth_cause {
 yoke_status yoke_growth_find_cause(yoke_context *ctx, const yoke_model *model, yoke_growth_cause *cause);
 
 /* What the growth of a start means for errors of steps. Every coordinate is disturbed at the start, steps err at the ports and all the way: where
- * springs alone make errors larger these grow by a tenth of it or less. An impact shows
+ * springs alone make errors larger these grow by a tenth of it in most models, by all of it in a few. An impact shows
  * only a part of what others may do: all of it. At least 1. */
 double yoke_growth_of_steps(double factor, yoke_growth_cause cause);
 

@@ -172,7 +172,7 @@ static bool minds_growth(const yoke_simulation *s) {
   return obeys_growth(s) || !s->options.no_predict;
 }
 
-/* Steps with joints do not get on below 1e-7: rounding of their gaps is what is left. */
+/* A model with joints was seen that does not get on with 1e-8. */
 static double most_obeyed(const yoke_simulation *s, yoke_growth_cause cause) {
   static const double       least = 1e-7;
   yoke_control_settings     control;
