@@ -10,22 +10,12 @@ static const double clock_cost = 5e-8; /* s per look at it and what is done with
 static const double share      = 5e-3; /* of the run that the ledger may take */
 enum { LONGEST_STRIDE = 1009, FIRST_STEPS = 8, LOOKS = 4 /* per task */ };
 
-/* The least of some that follow each other. */
-static double time_a_look(void) {
-  double least = INFINITY;
-  for (int i = 0; i < 20; ++i) {
-    const double begin = yoke_clock_now();
-    least              = fmin(least, yoke_clock_now() - begin);
-  }
-  return least;
-}
-
 yoke_status yoke_ledger_create(yoke_context *ctx, int n_parts, bool is_profile, yoke_ledger **out) {
   yoke_ledger *l = yoke_allocate(1, sizeof *l);
   *out           = l;
   if (l == NULL) return yoke_out_of_memory(ctx, "the ledger");
   l->n_parts = n_parts;
-  l->look    = time_a_look();
+  l->look    = yoke_clock_look(yoke_clock_now, 20);
   l->stride = l->output_stride = 1;
   l->parts                     = yoke_allocate((size_t)n_parts + 1, sizeof *l->parts);
   l->span                      = yoke_allocate((size_t)n_parts + 1, sizeof *l->span);

@@ -71,16 +71,6 @@ yoke_status yoke_lockstep_create(yoke_context *ctx, int n_threads, bool is_eager
   return status;
 }
 
-/* The least of many looks that follow each other. */
-static double time_a_look(void) {
-  double least = INFINITY;
-  for (int i = 0; i < 200; ++i) {
-    const double begin = yoke_clock_thread();
-    least              = fmin(least, yoke_clock_thread() - begin);
-  }
-  return least;
-}
-
 yoke_status yoke_lockstep_create_rehearsal(yoke_context *ctx, yoke_lockstep **out) {
   yoke_lockstep *l = yoke_allocate(1, sizeof *l);
   *out             = l;
@@ -89,7 +79,7 @@ yoke_status yoke_lockstep_create_rehearsal(yoke_context *ctx, yoke_lockstep **ou
   pthread_mutex_init(&l->lock, NULL);
   pthread_cond_init(&l->has_round, NULL);
   l->use.most = 1;
-  l->look     = time_a_look();
+  l->look     = yoke_clock_look(yoke_clock_thread, 200);
   return YOKE_OK;
 }
 
