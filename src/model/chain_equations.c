@@ -334,8 +334,8 @@ static double chain_load_power(const void *self, double t, const double *v) {
   return yoke_chain_kernel_load_power(self, t, v);
 }
 
-static bool chain_is_loaded(const void *self, double t0, double t1) {
-  return yoke_chain_kernel_is_loaded(self, t0, t1);
+static yoke_loading chain_loading(const void *self, double t0, double t1) {
+  return yoke_chain_kernel_loading(self, t0, t1);
 }
 
 static bool is_linear(const yoke_chain_kernel *kernel) {
@@ -413,7 +413,7 @@ static const yoke_equations_ops chain_ops = {
     .losses             = chain_losses,
     .loaded             = chain_loaded,
     .load_power         = chain_load_power,
-    .is_loaded          = chain_is_loaded,
+    .loading            = chain_loading,
     .linear             = chain_linear,
 };
 

@@ -419,11 +419,15 @@ const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
   return kernel->loaded;
 }
 
-bool yoke_chain_kernel_is_loaded(const yoke_chain_kernel *kernel, double t0, double t1) {
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t0, double t1) {
+  yoke_loading loading = YOKE_LOADS_NONE;
   for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes; ++g) {
-    if (t1 >= kernel->loads.shapes[g].begin && t0 <= kernel->loads.shapes[g].end) return true;
+    const yoke_chain_shape *shape = &kernel->loads.shapes[g];
+    if (t1 < shape->begin || t0 > shape->end) continue;
+    if (!yoke_chain_shape_is_steady(shape, t0, t1)) return YOKE_LOADS_VARY;
+    loading = YOKE_LOADS_STEADY;
   }
-  return false;
+  return loading;
 }
 
 double yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v) {

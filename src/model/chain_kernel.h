@@ -29,14 +29,14 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const 
 
 /* Powers [W]: lost in dampers (>= 0), supplied by loads. */
 /* The power lost alone [W], which depends on v, and its rate under the accelerations a [W/s]: sums in another order. */
-void       yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
-                                    double *rate);
+void         yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
+                                      double *rate);
 /* Masses [*n] on which loads work that have a potential or belong to copies are not among them; power at t of their velocities v [*n] [W]. */
-const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n);
-bool       yoke_chain_kernel_is_loaded(const yoke_chain_kernel *kernel, double t0, double t1);
-double     yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v);
-void       yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
-                                    double *power_dissipated, double *power_external);
+const int   *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n);
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t0, double t1);
+double       yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v);
+void         yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
+                                      double *power_dissipated, double *power_external);
 
 /* Equations of a model that is one chain and nothing else: is_second_order, fused `stage`, GGL form x = (q, v) for implicit integrators,
  * `linear` when C = D = 0, there is no contact and loads are constant in time. Input k is a force on mass

@@ -74,6 +74,16 @@ bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
   return is_sine(shape) && shape->omega == 0.0;
 }
 
+/* Both tanh are +-1, and the same, all the time. */
+bool yoke_chain_shape_is_steady(const yoke_chain_shape *shape, double t0, double t1) {
+  if (is_sine(shape)) return shape->omega == 0.0;
+  const double edge[2] = {shape->time, shape->time + shape->width}, far = (tanh_saturates + 1.0) * shape->rise;
+  for (int k = 0; k < 2; ++k) {
+    if (!(t1 < edge[k] - far || t0 > edge[k] + far)) return false;
+  }
+  return true;
+}
+
 int yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active) {
   int n_active = 0;
   for (int g = 0; g < loads->n_shared; ++g) {

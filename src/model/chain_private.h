@@ -66,6 +66,7 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
 double      yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
+bool        yoke_chain_shape_is_steady(const yoke_chain_shape *shape, double t0, double t1); /* constant between them */
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
 int         yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
 /* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;

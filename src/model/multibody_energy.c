@@ -121,12 +121,20 @@ void mb_powers_at(const void *self, void *work, double t, const double *q, const
   mb_powers(mb, &w, t, q, v, u, NULL, dissipated, external);
 }
 
+/* Dampers of elements that it owns, and loads other than contacts, which have a potential. */
 static bool chain_has_powers(const yoke_chain *chain) {
   const yoke_per_mass *list[2] = {&chain->damping, &chain->damping_power};
+  const int            first   = chain->halo[0] > 0 ? chain->halo[0] + 1 : chain->is_free[0],
+            last               = chain->n - (chain->halo[1] > 0 ? chain->halo[1] : chain->is_free[1]);
   for (int k = 0; k < 2; ++k) {
-    if (list[k]->each != NULL || list[k]->value != 0.0) return true;
+    for (int i = first; i <= last; ++i) {
+      if ((list[k]->each != NULL ? list[k]->each[i] : list[k]->value) != 0.0) return true;
+    }
   }
-  return chain->n_loads > 0;
+  for (int k = 0; k < chain->n_loads; ++k) {
+    if (chain->loads[k].kind != YOKE_CHAIN_CONTACT) return true;
+  }
+  return false;
 }
 
 bool yoke_multibody_has_powers(const yoke_multibody *mb) {

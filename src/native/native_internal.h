@@ -91,8 +91,9 @@ typedef struct native {
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
   bool                 work_looks;        /* native_work_looks */
   bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
-  bool                 work_has_panels;   /* native_work_has_panels, where work is counted */
-  bool                 tells_work;        /* it is wanted, counted or integrated along */
+  int                  work_panels;       /* native_work_panels, where work is counted */
+  double               work_share; /* of a panel's work that what panels of several micro steps leave out may be */
+  bool                 tells_work; /* it is wanted, counted or integrated along */
   double              *q_start, *v_start; /* [nq], [nv] consistent start */
   int                  n_redundant;       /* constraint rows that follow from the others */
   int                 *redundant;         /* [n_redundant] */
@@ -189,27 +190,31 @@ bool native_integrates_work(const yoke_native_def *def);
 /* May it look into micro steps? */
 /* What a state keeps of it; numbers only. */
 typedef struct native_work {
-  double dissipated, external; /* since the start [J], without a panel that has not ended */
-  double is_open;              /* 1: a panel begins at t, where dampers take `power` [W] with `rate` [W/s] */
-  double t, power, rate;
-  double h_before, power_before, rate_before; /* the panel before: its length, 0: there is none, and where it began */
+  double sum[2];               /* dissipated, external: since the start [J], without a panel that has not ended */
+  double is_open;              /* 1: a panel begins at t, with powers [W] and their rates [W/s] */
+  double t, power[2], rate[2]; /* of dampers, of loads */
+  double h_before, power_before[2],
+      rate_before[2];   /* the panel before: its length, 0: there is none, and where it began */
   double length, count; /* of panels, and of the present one so far [micro steps]; 0: micro steps by points inside */
+  double wait;          /* micro steps by points inside before the first panel begins */
+  double moment;        /* rates are differences over it [s] */
 } native_work;
-/* Are losses counted over several micro steps at once? */
-bool native_work_has_panels(const native *n);
+/* Powers that are counted over several micro steps at once: of none, of dampers, of dampers and loads. */
+int    native_work_panels(const native *n);
+double native_work_share(double rtol);
 /* The state is about to jump: what was counted up to here stays. */
-void native_close_work(const native *n, void *state);
-bool native_work_looks(const native *n);
+void   native_close_work(const native *n, void *scratch, void *state);
+bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */
-int  native_work_keeps(const native *n);
+int    native_work_keeps(const native *n);
 /* Before a micro step that counts, and behind it: all of it, from head->t_prev on. */
-void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head);
-void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
+void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head);
+void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
 /* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */
-void native_bring_in(const native *n, void *state, double *q, double work);
+void   native_bring_in(const native *n, void *state, double *q, double work);
 /* Dissipated and external work up to t, in the last micro step. */
-void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
-                    yoke_energy *out);
+void   native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
+                      yoke_energy *out);
 
 /* native_signals.c */
 

@@ -7,10 +7,11 @@
  * both ends, so that of the work of F(t) is  int F e' dt = -int F' e dt = O(h^7), as that of the points is: order 6. Elsewhere, and in steps of
  * radau5 and bdf, whose stiff modes may have accelerations at the ends that tell nothing of the inside, q and v are the dense output that costs
  * nothing, at least cubic, at two points: order 4. So they are where laws jump.
- * Chains, whose steps cost less than three powers, have panels of some micro steps: powers and their rates at the ends alone (equations.h),
+ * Where powers read no inputs there are panels of some micro steps: powers and their rates at the ends alone,
  *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
- * of order 6 in the length h of a panel, which follows from c. They end where the state jumps (native_close_work); what looks at the work before a
- * panel has ended evaluates the powers there and changes nothing.
+ * of order 6 in the length h of a panel, which follows from c. Chains tell the powers of dampers with their rates (equations.h), and loads are looked
+ * at in every micro step; of other equations rates are differences over a moment. Panels end where the state jumps (native_close_work); what looks
+ * at the work before a panel has ended evaluates the powers there and changes nothing.
  * A model that runs as a whole integrates both along as quadratures of its equations (multibody.h), as accurate as its solver is; so does a part
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
@@ -54,24 +55,53 @@ int native_work_keeps(const native *n) {
   return has_rates(&n->equations) ? 3 * n->equations.nv : 0;
 }
 
-/* Panels: the power that dampers take, and its rate, at macro or micro points that are some micro steps apart. */
-bool native_work_has_panels(const native *n) {
-  int count = 0;
-  if (!n->work_is_joined || n->equations.ops->losses == NULL) return false;
-  (void)n->equations.ops->loaded(n->equations.self, &count);
-  return count <= n->equations.nv; /* there is no more room */
+/* Panels: powers and their rates at macro or micro points that are some micro steps apart. Motions that are given jump where they are extrapolated
+ * anew, and powers that read them with them: there are none. */
+int native_work_panels(const native *n) {
+  const yoke_equations *e     = &n->equations;
+  int                   count = 0;
+  if (!n->work_is_joined) return 0;
+  if (e->ops->losses == NULL) return n->work_reads_inputs ? 0 : 2;
+  (void)e->ops->loaded(e->self, &count);
+  return count <= e->nv ? 1 : 0; /* there is no more room */
 }
 
-/* The power that dampers take at the state's own point, and its rate. */
-static void find_losses(const native *n, const yoke_integrator_state *head, double *power, double *rate) {
-  n->equations.ops->losses(n->equations.self, yoke_integrator_v(n->integrator, head),
-                           yoke_integrator_a(n->integrator, head), power, rate);
+/* What is left out of a panel's work is about 2 x^(3/2) of it, with x the share of its higher part: as accurate as the solver is, or 3e-7. */
+double native_work_share(double rtol) {
+  return fmax(cbrt(0.25 * rtol * rtol), 3e-5);
+}
+
+/* Of a micro step, over which rates are differences: rounding and what is left out are 1e-12 and 1e-8 of the work of smooth motions. */
+static const double moment = 1e-4;
+
+/* Powers at the state's own point, and their rates: from where the motion was a moment ago, where equations do not tell them. */
+static void find_powers(const native *n, void *scratch, const yoke_integrator_state *head, double power[2],
+                        double rate[2]) {
+  const yoke_equations *e = &n->equations;
+  const double         *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
+               *a = yoke_integrator_a(n->integrator, head);
+  if (e->ops->losses != NULL) {
+    power[1] = rate[1] = 0.0;
+    e->ops->losses(e->self, v, a, power, rate);
+    return;
+  }
+  const double dt = work_of(n, head)->moment;
+  double      *q1 = native_doubles(scratch, n->at->work_q), *v1 = native_doubles(scratch, n->at->work_v), before[2];
+  double      *u = native_doubles(scratch, n->at->work_u); /* nobody reads it */
+  e->ops->powers(e->self, scratch, head->t, q, v, u, &power[0], &power[1]);
+  for (int i = e->nv; i < e->nq; ++i) q1[i] = q[i];
+  for (int i = 0; i < e->nv; ++i) {
+    v1[i] = v[i] - dt * a[i];
+    q1[i] = q[i] - dt * (v[i] - 0.5 * dt * a[i]);
+  }
+  e->ops->powers(e->self, scratch, head->t - dt, q1, v1, u, &before[0], &before[1]);
+  for (int k = 0; k < 2; ++k) rate[k] = (power[k] - before[k]) / dt;
 }
 
 /* The first panel begins here. */
-static void open_panel(const native *n, const yoke_integrator_state *head) {
+static void open_panel(const native *n, void *scratch, const yoke_integrator_state *head) {
   native_work *w = work_of(n, head);
-  find_losses(n, head, &w->power, &w->rate);
+  find_powers(n, scratch, head, w->power, w->rate);
   w->t       = head->t;
   w->length  = 1.0;
   w->is_open = 1.0;
@@ -94,9 +124,9 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
   if (!n->work_is_joined) return;
-  if (n->work_has_panels && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
-  if (n->work_has_panels && work_of(n, head)->length > 0.0) {
-    keep_loaded(n, head, from);
+  if (n->work_panels == 1 && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, scratch, head);
+  if (n->work_panels > 0 && work_of(n, head)->length > 0.0) {
+    if (n->work_panels == 1) keep_loaded(n, head, from);
     return;
   }
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
@@ -191,7 +221,14 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
   const double h = head->t - head->t_prev;
   int          count;
   const int   *list = e->ops->loaded(e->self, &count);
-  if (count == 0 || !e->ops->is_loaded(e->self, head->t_prev, head->t)) return 0.0;
+  if (count == 0) return 0.0;
+  const yoke_loading loading = e->ops->loading(e->self, head->t_prev, head->t);
+  if (loading == YOKE_LOADS_NONE) return 0.0;
+  if (loading == YOKE_LOADS_STEADY) { /* a force that is constant: its power at the velocity q1 - q0 is its work */
+    const double *from = native_doubles(scratch, n->at->work_from);
+    for (int i = 0; i < count; ++i) v[i] = q1[list[i]] - from[3 * (ptrdiff_t)i];
+    return e->ops->load_power(e->self, 0.5 * (head->t_prev + head->t), v);
+  }
   for (int k = 0; k < N_POINTS; ++k) {
     const double  *from = native_doubles(scratch, n->at->work_from);
     const hermite *c    = &at_point[k];
@@ -205,31 +242,30 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
   return sum;
 }
 
-/* Loss from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
+/* Work k from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
  * the begin of the panel before, s = -r in units of h, add to it: with w = s^2 (s - 1)^2
  *   p5 = p3 + w (A + B s),  int_0^1 w = 1/30,  int_0^1 w s = 1/60 */
-static double panel_loss(const native_work *w, double h, double power, double rate, double *higher) {
-  const double dP = power - w->power, from = h * w->rate, to = h * rate;
+static double panel_work(const native_work *w, int k, double h, double power, double rate, double *higher) {
+  const double dP = power - w->power[k], from = h * w->rate[k], to = h * rate;
   *higher = 0.0;
   if (w->h_before > 0.0) {
     const double r = w->h_before / h, c2 = 3.0 * dP - 2.0 * from - to,
                  c3    = from + to - 2.0 * dP; /* p3 in powers of s */
-    const double value = w->power_before - (w->power - r * (from - r * (c2 - r * c3)));
-    const double slope = h * w->rate_before - (from - r * (2.0 * c2 - 3.0 * r * c3));
+    const double value = w->power_before[k] - (w->power[k] - r * (from - r * (c2 - r * c3)));
+    const double slope = h * w->rate_before[k] - (from - r * (2.0 * c2 - 3.0 * r * c3));
     const double at = r * r * (1.0 + r) * (1.0 + r), at_slope = -2.0 * r * (1.0 + r) * (1.0 + 2.0 * r);
     const double q = value / at, B = (slope - at_slope * q) / at, A = q + r * B;
     *higher = h * (2.0 * A + B) / 60.0;
   }
-  return h * (0.5 * (w->power + power) + (from - to) / 12.0);
+  return h * (0.5 * (w->power[k] + power) + (from - to) / 12.0);
 }
 
-/* Share x of a panel's loss that the higher part may be: what is left out is about 2 x^(3/2) of it. Panels of one micro step bear more, before its
- * inside is looked at. */
-static const double most_of_many = 3e-5, most_of_one = 1e-3;
-enum { LONGEST = 8 /* micro steps */ };
+/* Share of the higher part that single micro steps bear before their inside is looked at. */
+static const double most_of_one = 1e-3;
+enum { LONGEST = 8 /* micro steps */, PATIENCE = 32 /* the same: where panels do not pay */ };
 
-/* `of_usual`: share of what is usually lost in such a time. Small losses need not be known better, as far as single micro steps go. */
-static double next_length(double length, double share, double of_usual, bool knows) {
+/* `of_usual`: share of what is usually done in such a time. Small works need not be known better, as far as single micro steps go. */
+static double next_length(double most_of_many, double length, double share, double of_usual, bool knows) {
   if (length > 1.0) {
     if (share > most_of_many) return floor(0.5 * length);
     return share < 0.25 * most_of_many && length < LONGEST ? length + 1.0 : length;
@@ -239,77 +275,95 @@ static double next_length(double length, double share, double of_usual, bool kno
   return knows && is_fine ? length + 1.0 : length;
 }
 
+static void forget_panels(native_work *w, double wait) {
+  w->count = w->length = w->is_open = w->h_before = 0.0;
+  w->wait                                         = wait;
+}
+
 /* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
-static void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
-  double       power, rate, higher;
+static void end_panel(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+  double       power[2], rate[2];
   const double h = head->t - w->t;
-  find_losses(n, head, &power, &rate);
+  find_powers(n, scratch, head, power, rate);
   if (w->is_open > 0.0) {
-    const double lost  = panel_loss(w, h, power, rate, &higher);
-    const bool   knows = w->h_before > 0.0;
-    if (w->length > 0.0) w->dissipated += lost + higher;
-    const double size = fmax(fabs(lost), DBL_MIN), usual = w->dissipated * h / (head->t - n->model->t_start);
-    w->length       = next_length(w->length, fabs(higher) / size, fabs(higher) / fmax(size, usual), knows);
-    w->h_before     = h;
-    w->power_before = w->power;
-    w->rate_before  = w->rate;
+    const bool knows = w->h_before > 0.0;
+    double     size = DBL_MIN, left = 0.0, usual = 0.0;
+    for (int k = 0; k < n->work_panels; ++k) {
+      double       higher;
+      const double work = panel_work(w, k, h, power[k], rate[k], &higher);
+      if (w->length > 0.0) w->sum[k] += work + higher;
+      size += fabs(work);
+      left += fabs(higher);
+      usual += fabs(w->sum[k]) * h / (head->t - n->model->t_start);
+    }
+    w->length = next_length(n->work_share, w->length, left / size, left / fmax(size, usual), knows);
+    if (n->work_panels == 2 && knows &&
+        w->length == 0.0) { /* powers at both kinds of points cost more than they save */
+      forget_panels(w, PATIENCE);
+      return;
+    }
+    w->h_before = h;
+    memcpy(w->power_before, w->power, sizeof power);
+    memcpy(w->rate_before, w->rate, sizeof rate);
   }
-  w->t       = head->t;
-  w->power   = power;
-  w->rate    = rate;
+  w->t = head->t;
+  memcpy(w->power, power, sizeof power);
+  memcpy(w->rate, rate, sizeof rate);
   w->count   = 0.0;
   w->is_open = 1.0;
 }
 
 static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
                          native_work *w) {
-  double sum[2] = {0.0, 0.0};
+  w->moment = moment * (head->t - head->t_prev);
   if (w->length > 0.0) {
-    w->external += load_work(n, scratch, head);
+    if (n->work_panels == 1) w->sum[1] += load_work(n, scratch, head);
     if (++w->count < w->length) return;
   } else {
-    integrate_joined(n, scratch, head, u, sum);
-    w->dissipated += sum[0];
-    w->external += sum[1];
+    integrate_joined(n, scratch, head, u, w->sum);
+    if (w->wait > 0.0) {
+      --w->wait;
+      return;
+    }
   }
-  end_panel(n, head, w);
+  end_panel(n, scratch, head, w);
 }
 
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
-  native_work *work   = work_of(n, head);
-  double       sum[2] = {0.0, 0.0};
+  native_work *work = work_of(n, head);
   if (!(head->t > head->t_prev)) return;
-  if (n->work_has_panels && is_joined(n, head)) {
+  if (n->work_panels > 0 && is_joined(n, head)) {
     count_panels(n, scratch, head, u, work);
     return;
   }
   if (work->is_open > 0.0) { /* `auto` has changed its method: the last panel is left as it began */
-    work->dissipated += (head->t_prev - work->t) * (work->power + 0.5 * (head->t_prev - work->t) * work->rate);
-    work->count = work->length = work->is_open = work->h_before = 0.0;
+    const double h = head->t_prev - work->t;
+    for (int k = 0; k < n->work_panels; ++k) work->sum[k] += h * (work->power[k] + 0.5 * h * work->rate[k]);
+    forget_panels(work, 0.0);
   }
   if (is_joined(n, head))
-    integrate_joined(n, scratch, head, u, sum);
+    integrate_joined(n, scratch, head, u, work->sum);
   else
-    integrate(n, scratch, head, u, head->t_prev, head->t, sum);
-  work->dissipated += sum[0];
-  work->external += sum[1];
+    integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
 }
 
-/* Lost in a panel that has not ended, up to the state's own point. */
-static double open_loss(const native *n, const yoke_integrator_state *head) {
+/* Adds the work of a panel that has not ended, up to the state's own point. */
+static void add_open(const native *n, void *scratch, const yoke_integrator_state *head, double sum[2]) {
   const native_work *w = work_of(n, head);
-  double             power, rate, higher;
-  if (!n->work_has_panels || !(w->count > 0.0)) return 0.0;
-  find_losses(n, head, &power, &rate);
-  const double lost = panel_loss(w, head->t - w->t, power, rate, &higher);
-  return lost + higher;
+  double             power[2], rate[2], higher;
+  if (!(w->count > 0.0)) return;
+  find_powers(n, scratch, head, power, rate);
+  for (int k = 0; k < n->work_panels; ++k) {
+    const double work = panel_work(w, k, head->t - w->t, power[k], rate[k], &higher);
+    sum[k] += work + higher;
+  }
 }
 
-void native_close_work(const native *n, void *state) {
+void native_close_work(const native *n, void *scratch, void *state) {
   native_work *w = work_of(n, state);
-  if (!n->work_has_panels) return;
-  w->dissipated += open_loss(n, state);
-  w->count = w->length = w->is_open = w->h_before = 0.0;
+  if (n->work_panels == 0) return;
+  add_open(n, scratch, state, w->sum);
+  forget_panels(w, 1.0); /* where states are pushed behind every step a panel would begin in vain */
 }
 
 void native_bring_in(const native *n, void *state, double *q, double work) {
@@ -317,7 +371,7 @@ void native_bring_in(const native *n, void *state, double *q, double work) {
   if (external >= 0)
     q[external] += work;
   else
-    work_of(n, state)->external += work;
+    work_of(n, state)->sum[1] += work;
 }
 
 /* Work of panels from t to the state's own point, inside of the last micro step: by the values at both ends and the rates at the last one, v at t. */
@@ -330,7 +384,7 @@ static void rest_of_panels(const native *n, void *scratch, const yoke_integrator
   int                   count;
   const int            *list = e->ops->loaded(e->self, &count);
   e->ops->losses(e->self, v, a1, &power, &rate);
-  find_losses(n, head, &power_1, &rate_1);
+  e->ops->losses(e->self, v1, a1, &power_1, &rate_1);
   rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;
   for (int k = 0; k < N_POINTS && count > 0; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
@@ -348,12 +402,14 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const yoke_integrator_state *head    = state;
   const native_work           *work    = work_of(n, state);
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
-  double                       rest[2] = {0.0, 0.0};
+  double                       sum[2], rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
-  if (is_past && work->is_open > 0.0)
+  memcpy(sum, work->sum, sizeof sum);
+  if (n->work_panels > 0) add_open(n, scratch, head, sum);
+  if (is_past && n->work_panels == 1 && work->is_open > 0.0)
     rest_of_panels(n, scratch, head, fmax(at->t, head->t_prev), at->v, rest);
   else if (is_past)
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
-  out->dissipated = work->dissipated + open_loss(n, head) - rest[0];
-  out->external   = work->external - rest[1];
+  out->dissipated = sum[0] - rest[0];
+  out->external   = sum[1] - rest[1];
 }

@@ -844,7 +844,7 @@ static void losses_are_the_powers_and_their_rate(void **state) {
     eq.ops->losses(eq.self, v, a, &lost, &rate);
     assert_true(loss > 0.0 && fabs(lost - loss) < 1e-13 * loss);
     assert_true(fabs(eq.ops->load_power(eq.self, 0.3, v_loaded) - supply) < 1e-13 * fabs(supply));
-    assert_true(eq.ops->is_loaded(eq.self, 0.3, 0.4));
+    assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_VARY);
     for (int side = 0; side < 2; ++side) {
       double v1[SMALL];
       for (int i = 0; i < SMALL; ++i) v1[i] = v[i] + (side == 0 ? -1e-6 : 1e-6) * a[i];
@@ -857,6 +857,37 @@ static void losses_are_the_powers_and_their_rate(void **state) {
     test_free(a);
     free_chain(&c);
   }
+}
+
+/* Of an impulse from 1 to 1.5 s whose edges take some hundredths: before, on its edges, between them, behind. */
+static void loads_are_none_steady_or_vary(void **state) {
+  static const struct {
+    double       t0, t1;
+    yoke_loading loading;
+  } times[] = {{0.0, 0.5, YOKE_LOADS_NONE},   {0.5, 1.1, YOKE_LOADS_VARY},     {0.99, 1.01, YOKE_LOADS_VARY},
+               {1.1, 1.4, YOKE_LOADS_STEADY}, {1.25, 1.25, YOKE_LOADS_STEADY}, {1.2, 1.5, YOKE_LOADS_VARY},
+               {1.1, 2.0, YOKE_LOADS_VARY},   {1.7, 3.0, YOKE_LOADS_NONE}};
+  (void)state;
+  yoke_chain_load load = {
+      .kind = YOKE_CHAIN_IMPULSE, .amplitude = 2.0, .time = 1.0, .width = 0.5, .rise = 2e-3, .mass = 1};
+  yoke_chain c      = varied_chain(SMALL);
+  c.loads           = &load;
+  c.n_loads         = 1;
+  yoke_equations eq = make_equations(&c, -9.81, 0, NULL);
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; ++i)
+    assert_int_equal(eq.ops->loading(eq.self, times[i].t0, times[i].t1), times[i].loading);
+  yoke_equations_destroy(&eq);
+  load = on_mass(harmonic, 1);
+  eq   = make_equations(&c, -9.81, 0, NULL);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_VARY);
+  yoke_equations_destroy(&eq);
+  load.omega = 0.0;
+  eq         = make_equations(&c, -9.81, 0, NULL);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_STEADY);
+  yoke_equations_destroy(&eq);
+  c.loads   = NULL;
+  c.n_loads = 0;
+  free_chain(&c);
 }
 
 /* d(T + U)/dt along the motion equals supplied minus dissipated power. */
@@ -988,6 +1019,7 @@ int main(void) {
       cmocka_unit_test(implicit_and_ordinary_view_agree),
       cmocka_unit_test(energy_changes_by_the_power_of_loads_and_dampers),
       cmocka_unit_test(losses_are_the_powers_and_their_rate),
+      cmocka_unit_test(loads_are_none_steady_or_vary),
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
       cmocka_unit_test(equal_chains_share_elements_and_inputs),
