@@ -52,10 +52,10 @@ static void give_inner_reason(const yoke_system *system, char *text, size_t room
   if (inside.most > 1) {
     snprintf(text, room, "inside of the one subsystem, in %.3g %% of its sweeps%s",
              100.0 * (double)inside.n_shared / (double)inside.n_runs,
-             inside.n_defeats > 0 ? "; one alone was faster at times: the machine is busy" : "");
+             inside.n_defeats > 0 ? "; one alone was faster at times" : "");
   } else if (inside.n_runs > 0) {
     snprintf(text, room, "the model is one subsystem, whose sweeps are %s",
-             inside.n_defeats > 0 ? "faster with one: the machine is busy" : "too short for more");
+             inside.n_defeats > 0 ? "faster with one" : "too short for more");
   } else {
     snprintf(text, room, "the model is one subsystem");
   }
@@ -77,7 +77,7 @@ static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_r
              use.n_known > 0 ? 1e6 * use.work / (double)use.n_known : 0.0);
   } else {
     snprintf(text, room, "in %.3g %% of the lists of tasks%s", 100.0 * (double)use.n_shared / n_lists,
-             use.n_defeats > 0 ? "; one alone was faster at times: the machine is busy" : "");
+             use.n_defeats > 0 ? "; one alone was faster at times" : "");
   }
   const int n_inside = yoke_system_inside(system).most - 1;
   size_t    end      = strlen(text);

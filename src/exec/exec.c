@@ -70,7 +70,9 @@ static void run_shuffled(yoke_exec *exec, int n, const yoke_cost *costs, yoke_ta
 /* ---- threads ---- */
 
 /* Least work of a worker [s]: a list with less for each is done sooner than another thread is told of it. */
-static const double worth_a_worker = 2e-5;
+static const double worth_a_worker = 4e-6;
+/* What one more worker holds up the others [s]: of n workers he takes work / n^2 off them. */
+static const double telling_a_worker = 1e-6;
 /* A task that runs for the first time takes many times as long as later: so much less its measurement is worth. */
 static const double share_of_first = 0.05;
 /* Least share of the work for threads to be spoken of. */
@@ -100,7 +102,7 @@ static void run_eager(yoke_exec *exec, int n, const yoke_cost *costs, yoke_task 
 /* Workers with enough to do in a list of this work, of which the longest task is one. */
 static int count_worth(const yoke_exec *exec, int n, double work, double longest) {
   const double most = fmin(n, yoke_exec_n_workers(exec));
-  return (int)fmin(most, fmin(work / worth_a_worker, ceil(work / longest)));
+  return (int)fmin(fmin(most, ceil(work / longest)), fmin(work / worth_a_worker, sqrt(work / telling_a_worker)));
 }
 
 /* The clock decides who works, never what comes out. */

@@ -126,12 +126,12 @@ static void unknown_backend_is_refused_with_the_nearest_name(void **state) {
 
 /* ---- how many work ---- */
 
-static yoke_exec_use use_of(const char *kind, int n, double seconds_of_each) {
+static yoke_exec_use use_by(const char *kind, int threads, int n, double seconds_of_each) {
   static yoke_cost costs[MOST];
-  ledger           l    = {.n_workers = 3};
+  ledger           l    = {.n_workers = threads};
   yoke_exec       *exec = NULL;
   memset(costs, yoke_cost_of(seconds_of_each), sizeof costs);
-  assert_int_equal(yoke_exec_create(NULL, kind, 3, &exec), YOKE_OK);
+  assert_int_equal(yoke_exec_create(NULL, kind, threads, &exec), YOKE_OK);
   assert_int_equal(yoke_exec_expect(exec, NULL, n), YOKE_OK);
   yoke_exec_run(exec, n, costs, work, &l);
   const yoke_exec_use use = yoke_exec_used(exec);
@@ -139,18 +139,23 @@ static yoke_exec_use use_of(const char *kind, int n, double seconds_of_each) {
   return use;
 }
 
+static yoke_exec_use use_of(const char *kind, int n, double seconds_of_each) {
+  return use_by(kind, 3, n, seconds_of_each);
+}
+
 static void short_lists_are_left_to_one_worker(void **state) {
   (void)state;
-  assert_int_equal(use_of("threads", 10, 1e-6).most, 1);
+  assert_int_equal(use_of("threads", 7, 1e-6).most, 1);
   assert_int_equal(use_of("threads", 1, 1.0).most, 1);
-  assert_int_equal(use_of("eager", 10, 1e-6).most, 3);
+  assert_int_equal(use_of("eager", 7, 1e-6).most, 3);
 }
 
 static void lists_get_as_many_workers_as_pay(void **state) {
   (void)state;
-  assert_int_equal(use_of("threads", 50, 1e-6).most, 2); /* 20 us for each */
-  assert_int_equal(use_of("threads", 100, 1e-6).most, 3);
+  assert_int_equal(use_of("threads", 10, 1e-6).most, 2); /* 4 us for each */
+  assert_int_equal(use_of("threads", 20, 1e-6).most, 3);
   assert_int_equal(use_of("threads", 2, 1.0).most, 2);
+  assert_int_equal(use_by("threads", 8, 40, 1e-6).most, 6); /* to tell one more takes 1 us */
   const yoke_exec_use use = use_of("threads", 100, 1e-6);
   assert_int_equal(use.n_lists, 1);
   assert_int_equal(use.n_shared, 1);
