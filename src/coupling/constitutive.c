@@ -1111,14 +1111,6 @@ static void line_power(const constitutive *self, double t, const double *u, cons
   out->lost   = lost;
 }
 
-/* v at the two points of Gauss. */
-static inline void line_rates(const yoke_line_step *step, int side, double v[2]) {
-  const double *from = step->from[side], *to = step->to[side];
-  const double  mean = (to[0] - from[0]) / step->H, half = YOKE_LINE_K * (from[1] - to[1]);
-  v[0] = mean + half;
-  v[1] = mean - half;
-}
-
 /* x there. */
 static inline void line_places(const yoke_line_step *step, int side, double x[2]) {
   static const double a = 0.5 - 4.0 * YOKE_LINE_K / 3.0, b = (0.5 + YOKE_LINE_K) / 6.0, c = (0.5 - YOKE_LINE_K) / 6.0;
@@ -1162,8 +1154,8 @@ static bool constitutive_line_work(const void *object, const yoke_line_step *ste
   int                 n_holder = 0;
   double              v[2][2], lost = 0.0;
   if (self->line == NULL) return false;
-  line_rates(step, 0, v[0]);
-  line_rates(step, 1, v[1]);
+  yoke_line_rates(step, 0, v[0]);
+  yoke_line_rates(step, 1, v[1]);
   out->out[0] = out->out[1] = 0.0;
   for (int k = 0; k < self->n; ++k) {
     const yoke_channel *channel = &self->channel[k];

@@ -288,7 +288,7 @@ static double lambda_weight(const yoke_constraint *self) {
 }
 
 /* Where mu of row i is in y: the first extra. */
-static int reaction_at(const yoke_constraint *self, int side, int i) {
+int yoke_constraint_reaction_at(const yoke_constraint *self, int side, int i) {
   return yoke_shape_n_y(self->shape[side]) + i;
 }
 
@@ -331,7 +331,7 @@ static double *row_residual(const yoke_constraint *self, const yoke_coupling_vie
     *c = lambda_weight(self) != 0.0 ? lambda_weight(self) * view->u[i] : 0.0;
     for (int side = 0; side < 2; ++side) {
       const double weight = reaction_weight(self, side);
-      if (weight != 0.0) *c += weight * view->y[side][reaction_at(self, side, i)];
+      if (weight != 0.0) *c += weight * view->y[side][yoke_constraint_reaction_at(self, side, i)];
     }
     ++c;
   }
@@ -396,7 +396,7 @@ static ptrdiff_t row_jacobian(const yoke_constraint *self, const yoke_coupling_v
     if (lambda_weight(self) != 0.0) dc_du[c * self->n_channels + i] = lambda_weight(self);
     for (int side = 0; side < 2; ++side) {
       if (reaction_weight(self, side) == 0.0) continue;
-      dc_dy[side][c * view->n_y[side] + reaction_at(self, side, i)] = reaction_weight(self, side);
+      dc_dy[side][c * view->n_y[side] + yoke_constraint_reaction_at(self, side, i)] = reaction_weight(self, side);
     }
   }
   return c;
@@ -505,7 +505,7 @@ void yoke_constraint_shown(const yoke_constraint *self, const double *u, const d
     memset(force[side], 0, (size_t)joint->n_own * sizeof *force[side]);
     for (int i = 0; i < joint->n; ++i) {
       const bool is_displaced    = yoke_constraint_is_displaced(self, side);
-      force[side][joint->own[i]] = is_displaced ? y[side][reaction_at(self, side, i)] : u[i];
+      force[side][joint->own[i]] = is_displaced ? y[side][yoke_constraint_reaction_at(self, side, i)] : u[i];
     }
     yoke_joint_turn_force(joint, self->shape, y, false, force[side]);
   }

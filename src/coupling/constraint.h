@@ -69,6 +69,8 @@ bool yoke_joint_needs_p(const yoke_joint_element *joint, const yoke_port_shape *
 /* Is this side a displacement side? Which extras its port needs. */
 bool yoke_constraint_is_displaced(const yoke_constraint *constraint, int side);
 int  yoke_constraint_extras(const yoke_constraint *constraint, int side);
+/* Where a displacement side shows the reaction of row i, among the outputs of its port. */
+int  yoke_constraint_reaction_at(const yoke_constraint *constraint, int side, int i);
 
 bool yoke_constraint_is_copy(const yoke_constraint *constraint, int channel);
 void yoke_constraint_copy_layout(const yoke_constraint *constraint, int degree, yoke_layout *out);

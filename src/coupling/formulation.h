@@ -308,6 +308,29 @@ typedef struct yoke_line_step {
 } yoke_line_step;
 #define YOKE_LINE_K 0.28867513459481287
 
+/* v of a side at the points of Gauss. */
+static inline void yoke_line_rates(const yoke_line_step *step, int side, double v[2]) {
+  const double *from = step->from[side], *to = step->to[side];
+  const double  mean = (to[0] - from[0]) / step->H, half = YOKE_LINE_K * (from[1] - to[1]);
+  v[0] = mean + half;
+  v[1] = mean - half;
+}
+
+/* Output k of a side there, if it is none of its motion: on a straight line between both ends. */
+static inline void yoke_line_between(const yoke_line_step *step, int side, int k, double value[2]) {
+  const double from = step->from[side][k], to = step->to[side][k];
+  const double mean = 0.5 * (from + to), half = YOKE_LINE_K * (to - from);
+  value[0] = mean - half;
+  value[1] = mean + half;
+}
+
+/* Work on a side of what it feels there, along a direction dx = slope. */
+static inline double yoke_line_work_of(const yoke_line_step *step, int side, double slope, const double felt[2]) {
+  double v[2];
+  yoke_line_rates(step, side, v);
+  return 0.5 * step->H * slope * (felt[0] * v[0] + felt[1] * v[1]);
+}
+
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
 typedef struct yoke_shown_form {
   int (*n_rows)(const void *self);

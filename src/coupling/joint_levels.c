@@ -122,6 +122,21 @@ void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *co
   }
 }
 
+void yoke_joint_line_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], yoke_joint_line *out) {
+  static const double at_rest[8] = {0.0}; /* x, v, v', integral */
+  yoke_joint_frames   x;
+  *out = (yoke_joint_line){.is_such = joint->carrier == 0};
+  for (int s = 0; s < 2; ++s) out->is_such = out->is_such && shape[s] == &yoke_shape_line;
+  if (!out->is_such) return;
+  yoke_joint_frames_set(joint, shape, (const double *const[2]){at_rest, at_rest}, &x);
+  for (int i = 0; i < joint->n; ++i) {
+    double grad[12];
+    if (joint->row[i].kind == YOKE_ROW_DISTANCE) out->is_such = false;
+    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
+    for (int s = 0; s < 2; ++s) out->slope[s][i] = grad[6 * s];
+  }
+}
+
 /* With the Hessian H of the row (d grad = H dx): s_x = grad, s'_x = V H, s''_x = A H + gamma_x.
  * The gradient of gamma keeps w fixed in the bodies; fixed in space: gamma_x phi - gamma_w (phi x w). */
 void yoke_row_level_slopes(const yoke_row *row, const yoke_joint_frames *f,

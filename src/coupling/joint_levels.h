@@ -58,6 +58,14 @@ void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shap
 void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
                       double *const force[2], double power[2]);
 
+/* The same between ports that move along x alone, where rows are linear: grad of the kept rows on both sides. False: a row is not, or rows are
+ * carried. */
+typedef struct yoke_joint_line {
+  bool   is_such;
+  double slope[2][YOKE_JOINT_MAX_ROWS];
+} yoke_joint_line;
+void yoke_joint_line_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], yoke_joint_line *out);
+
 /* Derivatives of one level of one row by the tangents of the frames (at fixed V and A in inertial axes), V and A. */
 typedef struct yoke_level_slopes {
   double x[12], V[12], A[12];

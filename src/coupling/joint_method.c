@@ -8,6 +8,7 @@
 typedef struct joint_coupling {
   const yoke_joint_method *method;
   yoke_constraint          constraint;
+  yoke_joint_line          line;
   double                   own[YOKE_COUPLING_OWN]; /* settings of the method */
 } joint_coupling;
 
@@ -47,6 +48,7 @@ yoke_status yoke_joint_method_create(yoke_context *ctx, const yoke_coupling_def 
   if (self == NULL) return yoke_out_of_memory(ctx, "coupling '%s'", def->name);
   self->method = method;
   memcpy(self->own, def->settings->own, sizeof self->own);
+  yoke_joint_line_set(def->joint, def->shape, &self->line);
   return yoke_constraint_set(ctx, def, method->layout != NULL, method->copies, method->has_mu, &self->constraint);
 }
 
@@ -177,4 +179,20 @@ static void power(const void *object, double t, const double *u, const double *c
   yoke_joint_power(self->constraint.joint, self->constraint.shape, y, felt, out->in);
 }
 
-const yoke_shown_form yoke_joint_method_shown = {.n_rows = n_shown, .values = shown, .power = power};
+static bool line_work(const void *object, const yoke_line_step *step, yoke_wire_work *out) {
+  const joint_coupling  *self = object;
+  const yoke_constraint *c    = &self->constraint;
+  *out                        = (yoke_wire_work){0};
+  for (int side = 0; self->line.is_such && side < 2; ++side) {
+    const bool is_displaced = yoke_constraint_is_displaced(c, side);
+    for (int i = 0; i < c->joint->n; ++i) {
+      double felt[2] = {step->u[i], step->u[c->n_channels + i]};
+      if (is_displaced) yoke_line_between(step, side, yoke_constraint_reaction_at(c, side, i), felt);
+      out->out[side] += yoke_line_work_of(step, side, self->line.slope[side][i], felt);
+    }
+  }
+  return self->line.is_such;
+}
+
+const yoke_shown_form yoke_joint_method_shown = {
+    .n_rows = n_shown, .values = shown, .power = power, .line_work = line_work};

@@ -99,6 +99,7 @@ static void kinematic_complete(const yoke_coupling_settings *settings, void *own
 typedef struct kinematic {
   yoke_arena                arena;
   const yoke_joint_element *joint;
+  yoke_joint_line           line;
   kinematic_settings        settings;
   const yoke_port_shape    *shape[2];
   int                       R, F; /* sides */
@@ -227,6 +228,7 @@ static yoke_status kinematic_create(yoke_context *ctx, const yoke_coupling_def *
   self->channel    = yoke_arena_take(&self->arena, (size_t)self->n_channels, sizeof *self->channel);
   YOKE_TRY(yoke_arena_check(&self->arena, ctx, "coupling '%s'", def->name));
   set_channels(self);
+  yoke_joint_line_set(self->joint, self->shape, &self->line);
   return YOKE_OK;
 }
 
@@ -613,8 +615,22 @@ static void kinematic_power(const void *data, double t, const double *u, const d
   yoke_joint_power(self->joint, self->shape, y, felt, out->in);
 }
 
+static bool kinematic_line_work(const void *data, const yoke_line_step *step, yoke_wire_work *out) {
+  const kinematic *self = data;
+  *out                  = (yoke_wire_work){0};
+  for (int i = 0; self->line.is_such && i < self->n; ++i) {
+    const double applied[2] = {step->u[i], step->u[self->n_channels + i]};
+    double       reaction[2];
+    yoke_line_between(step, self->F, (int)(extra(self, step->to, self->F, YOKE_EXTRA_REACTION) - step->to[self->F]) + i,
+                      reaction);
+    out->out[self->R] += yoke_line_work_of(step, self->R, self->line.slope[self->R][i], applied);
+    out->out[self->F] += yoke_line_work_of(step, self->F, self->line.slope[self->F][i], reaction);
+  }
+  return self->line.is_such;
+}
+
 static const yoke_shown_form shown_form = {
-    .n_rows = kinematic_n_shown, .values = kinematic_shown, .power = kinematic_power};
+    .n_rows = kinematic_n_shown, .values = kinematic_shown, .power = kinematic_power, .line_work = kinematic_line_work};
 
 /* ---- guidance ---- */
 

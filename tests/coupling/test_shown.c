@@ -214,6 +214,75 @@ static void joints_show_multipliers_reactions_and_gaps_in_their_own_order(void *
   }
 }
 
+static const struct {
+  const char        *name;
+  yoke_decomposition decomposition;
+} joints_on_a_line[] = {
+    {"stabilized-index-2", YOKE_FORCE_FORCE}, {"baumgarte", YOKE_FORCE_DISPLACEMENT},
+    {"projection", YOKE_DISPLACEMENT_FORCE},  {"projection", YOKE_DISPLACEMENT_DISPLACEMENT},
+    {"kinematic", YOKE_FORCE_FORCE},
+};
+
+static void open_line(coupling *x, size_t k, yoke_row row) {
+  memset(x, 0, sizeof *x);
+  x->joint = (yoke_joint_element){.link = {.node = {0, 1}}, .n = 1, .n_own = 3, .row = {row}, .own = {1}};
+  for (int s = 0; s < 2; ++s) x->joint.link.axes[s][0] = x->joint.link.axes[s][4] = x->joint.link.axes[s][8] = 1.0;
+  x->def.joint = &x->joint;
+  open_coupling(x, joints_on_a_line[k].name, joints_on_a_line[k].decomposition, &yoke_shape_line);
+}
+
+/* The powers at the two points of Gauss, with the motions there: x cubic, what is no motion on a straight line. */
+static void sum_powers(coupling *x, const yoke_line_step *step, double out[2]) {
+  static const double at[2] = {0.5 - YOKE_LINE_K, 0.5 + YOKE_LINE_K};
+  out[0] = out[1] = 0.0;
+  for (int p = 0; p < 2; ++p) {
+    const double    s = at[p], H = step->H;
+    double          y[2][OUTPUTS];
+    yoke_wire_power power;
+    for (int side = 0; side < 2; ++side) {
+      const double *from = step->from[side], *to = step->to[side];
+      for (int k = 0; k < OUTPUTS; ++k) y[side][k] = from[k] + s * (to[k] - from[k]);
+      y[side][1] = 6 * s * (1 - s) * (to[0] - from[0]) / H + (1 - s) * (1 - 3 * s) * from[1] + s * (3 * s - 2) * to[1];
+    }
+    x->ops->shown->power(x->self, step->t + s * H, step->u + p * x->n, (const double *const[2]){y[0], y[1]}, false,
+                         &power, &x->scratch);
+    for (int side = 0; side < 2; ++side) out[side] += 0.5 * H * power.in[side];
+  }
+}
+
+static void works_of_joints_on_a_line_are_those_of_their_powers(void **state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof joints_on_a_line / sizeof *joints_on_a_line; ++k) {
+    coupling       x, end;
+    double         u[2 * CHANNELS], expected[2];
+    yoke_wire_work work;
+    open_line(&x, k, (yoke_row){YOKE_ROW_POINT, 0, 0});
+    end = x;
+    for (int i = 0; i < 2 * CHANNELS; ++i) u[i] = sin(1.0 + i);
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < OUTPUTS; ++i) end.y[side][i] += 0.3 * cos(2.0 * i + side);
+    }
+    const yoke_line_step step = {.t = 0.2, .H = 0.05, .from = {x.y[0], x.y[1]}, .to = {end.y[0], end.y[1]}, .u = u};
+    assert_true(x.ops->shown->line_work(x.self, &step, &work));
+    sum_powers(&x, &step, expected);
+    for (int side = 0; side < 2; ++side) CHECK_NEAR(work.out[side], expected[side], 1e-14 * fabs(expected[side]));
+    assert_true(fabs(expected[0]) > 1e-3 && fabs(expected[1]) > 1e-3);
+    assert_true(work.lost == 0.0 && work.truly_lost == 0.0);
+    close_coupling(&x);
+  }
+}
+
+static void works_of_a_distance_on_a_line_are_not_told_in_closed_form(void **state) {
+  (void)state;
+  coupling       x;
+  const double   u[2 * CHANNELS] = {1.0};
+  yoke_wire_work work;
+  open_line(&x, 0, (yoke_row){YOKE_ROW_DISTANCE, 0, 0});
+  const yoke_line_step step = {.H = 0.05, .from = {x.y[0], x.y[1]}, .to = {x.y[0], x.y[1]}, .u = u};
+  assert_false(x.ops->shown->line_work(x.self, &step, &work));
+  close_coupling(&x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_spring_in_the_plane_shows_its_law_on_both_sides),
@@ -221,6 +290,8 @@ int main(void) {
       cmocka_unit_test(a_displacement_side_shows_the_law_with_the_copies_that_it_got),
       cmocka_unit_test(an_element_shows_its_energy_and_what_its_damper_takes),
       cmocka_unit_test(joints_show_multipliers_reactions_and_gaps_in_their_own_order),
+      cmocka_unit_test(works_of_joints_on_a_line_are_those_of_their_powers),
+      cmocka_unit_test(works_of_a_distance_on_a_line_are_not_told_in_closed_form),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
