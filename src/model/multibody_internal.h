@@ -385,6 +385,7 @@ void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u)
 
 /* p of a ghost under the inputs u; NULL: where the model put it. */
 void mb_ghost_position(const mb_ghost *ghost, const double *u, double *p);
+void mb_ghost_motion(const mb_ghost *ghost, const double *u, double *p, double *v);
 
 /* Does a connection end at a ghost? */
 bool mb_is_cut(const yoke_multibody *mb, const yoke_link *link);
@@ -685,11 +686,14 @@ void mb_powers_at(const void *self, void *work, double t, const double *q, const
 /* Is what an element stores and loses counted elsewhere? */
 bool mb_is_elsewhere(const yoke_multibody *mb, const yoke_force_element *element);
 
-/* Springs between masses on one line, where there is nothing else: energies and powers without poses, to the bit (multibody_line.c). */
+/* Springs between masses on one line, where there is nothing else: energies and powers without poses (multibody_line.c). */
 yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx);
 void mb_line_energy(const yoke_multibody *mb, const double *q, const double *v, double *kinetic, double *potential);
 void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const double *v, double *dissipated,
                     double *external);
+/* Masses whose motion is prescribed are where it puts them, if no joint asks more of them: the same as the least change. */
+bool mb_line_follows(const yoke_multibody *mb);
+yoke_status mb_line_prescribe(const yoke_multibody *mb, const double *u, double *q, double *v);
 
 /* Rates of the quadratures into qdot[nq_states ...]. */
 void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const double *q, const double *v,

@@ -1,6 +1,9 @@
-/* Masses on one line with springs and dampers between them and the ground, and nothing else: their energies and powers straight from q and v. The
- * account of a coupling asks for them at every macro and micro step, which have hardly more to do there than to find two poses in space. */
+/* Masses on one line with springs and dampers between them and the ground, and nothing else: their energies and powers straight from q and v, and
+ * where they are if their motion is prescribed. Solvers and accounts of couplings ask for them at every macro and micro step, which have hardly
+ * more to do there than to find two poses in space. */
 #include "model/multibody_internal.h"
+
+#include <math.h>
 
 /* x = direction (C1 - C2) - offset,  C = q + origin; the ground has no q. */
 typedef struct line_spring {
@@ -12,9 +15,17 @@ typedef struct line_spring {
   double                    stiffness, damping; /* c, d of such ones */
 } line_spring;
 
+/* A mass that a joint holds at a ghost: q = p - offset. */
+typedef struct line_follower {
+  const mb_ghost *ghost;
+  int             iq, iv;
+  double          offset;
+} line_follower;
+
 struct mb_line {
-  int          n;
-  line_spring *springs; /* [n] those that are counted here */
+  int            n;
+  line_spring   *springs;   /* [n] those that are counted here */
+  line_follower *followers; /* [n_guided]; NULL: prescribed motions have no closed form */
 };
 
 static bool is_on_line(const yoke_force_element *el) {
@@ -31,6 +42,35 @@ static bool is_line(const yoke_multibody *mb) {
     if (!mb_is_elsewhere(mb, &mb->forces[i]) && !is_on_line(&mb->forces[i])) return false;
   }
   return true;
+}
+
+/* Of guided joint k; false: it is no single row along x, or not prescribed. */
+static bool set_follower(const yoke_multibody *mb, int k, line_follower *out) {
+  const mb_joint *joint = &mb->joints[mb->n_joints + k];
+  const int       side = mb->guided[k].side, node = joint->link.node[side];
+  const int       ghost      = joint->link.node[1 - side] - mb->n_nodes;
+  const bool      is_along_x = joint->n == 1 && joint->row[0].kind == YOKE_ROW_POINT && joint->row[0].k == 0;
+  if (!mb->guided[k].is_prescribed || !is_along_x || mb->ghosts[ghost].shape != &yoke_shape_line) return false;
+  *out = (line_follower){.ghost  = &mb->ghosts[ghost],
+                         .iq     = mb->nodes[node].iq,
+                         .iv     = mb->nodes[node].iv,
+                         .offset = joint->link.origin[side][0] - joint->link.origin[1 - side][0]};
+  return true;
+}
+
+/* No joints between them, and a ghost each. */
+static yoke_status set_followers(yoke_multibody *mb, yoke_context *ctx, struct mb_line *line) {
+  line_follower *list = yoke_arena_take(&mb->arena, (size_t)mb->n_guided + 1, sizeof *list);
+  YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d prescribed joints", mb->n_guided));
+  if (mb->n_guided == 0 || mb->ng > 0) return YOKE_OK;
+  for (int k = 0; k < mb->n_guided; ++k) {
+    if (!set_follower(mb, k, &list[k])) return YOKE_OK;
+    for (int j = 0; j < k; ++j) {
+      if (list[j].iq == list[k].iq) return YOKE_OK;
+    }
+  }
+  line->followers = list;
+  return YOKE_OK;
 }
 
 yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx) {
@@ -58,7 +98,24 @@ yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx) {
   }
   line->springs = list;
   mb->line      = line;
-  return YOKE_OK;
+  return set_followers(mb, ctx, line);
+}
+
+bool mb_line_follows(const yoke_multibody *mb) {
+  return mb->line != NULL && mb->line->followers != NULL;
+}
+
+yoke_status mb_line_prescribe(const yoke_multibody *mb, const double *u, double *q, double *v) {
+  double sum = 0.0;
+  for (int k = 0; k < mb->n_guided; ++k) {
+    const line_follower *f = &mb->line->followers[k];
+    double               p[YOKE_PORT_MAX_P], rate[YOKE_PORT_MAX_V];
+    mb_ghost_motion(f->ghost, u, p, rate);
+    q[f->iq] = p[0] - f->offset;
+    v[f->iv] = rate[0];
+    sum += fabs(q[f->iq]) + fabs(v[f->iv]);
+  }
+  return isfinite(sum) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 static double place(const line_spring *s, int side, const double *q) {

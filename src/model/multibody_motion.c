@@ -104,14 +104,18 @@ void mb_ghost_position(const mb_ghost *ghost, const double *u, double *p) {
   }
 }
 
+void mb_ghost_motion(const mb_ghost *ghost, const double *u, double *p, double *v) {
+  mb_ghost_position(ghost, u, p);
+  for (int k = 0; k < ghost->shape->n_v; ++k) {
+    v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
+  }
+}
+
 void mb_ghost_poses(const yoke_multibody *mb, const mb_work *w, const double *u) {
   for (int g = 0; g < mb->n_ghosts; ++g) {
     const mb_ghost *ghost = &mb->ghosts[g];
     double          p[YOKE_PORT_MAX_P], v[YOKE_PORT_MAX_V];
-    mb_ghost_position(ghost, u, p);
-    for (int k = 0; k < ghost->shape->n_v; ++k) {
-      v[k] = u != NULL && ghost->from_v[k] >= 0 ? u[ghost->from_v[k]] : ghost->v[k];
-    }
+    mb_ghost_motion(ghost, u, p, v);
     yoke_shape_pose(ghost->shape, p, v, &w->pose[mb->n_nodes + g]);
   }
 }

@@ -78,6 +78,7 @@ yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, doubl
                                      double *v) {
   mb_work w;
   bool    by_tree;
+  if (mb_line_follows(mb)) return mb_line_prescribe(mb, u, q, v);
   mb_work_carve(mb, work, &w);
   w.is_alone = true; /* what is prescribed jumps where it is extrapolated; inner freedoms feel accelerations only */
   for (int iteration = 0;; ++iteration) {

@@ -1,4 +1,4 @@
-/* Trees of bodies: what comes from the leaves and back is what the rows of all joints together give. */
+/* Trees of bodies: what comes from the leaves and back is what the rows of all joints together give; likewise what prescribed masses on a line take. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -190,6 +190,50 @@ static void guided_tree_moves_as_its_rows_do(void **state) {
   }
 }
 
+/* Two masses on a line, the first at a ghost on side `side` of the joint; `is_held`: the second is joined to it. */
+static void make_follower(workshop *s, int side, bool is_held, double *u) {
+  yoke_input inputs[3];
+  open_workshop(s);
+  add_body(s, YOKE_BODY_MASS1D);
+  add_body(s, YOKE_BODY_MASS1D)->position[0] = 0.7;
+  const int frame = add_frame(s, 0, 0.3, 0, 0), ghost = add_ghost(s, YOKE_BODY_MASS1D);
+  connect(s, YOKE_CONNECTION_FIXED, side == 0 ? frame : ghost, side == 0 ? ghost : frame);
+  if (is_held) connect(s, YOKE_CONNECTION_FIXED, add_frame(s, 0, 0, 0, 0), add_frame(s, 1, -0.7, 0, 0));
+  const int n                          = ghost_inputs(0, YOKE_BODY_MASS1D, inputs);
+  inputs[n]                            = (yoke_input){YOKE_INPUT_PRESCRIBED, 0, 0, -1.0};
+  const yoke_multibody_options options = {.n_inputs = n + 1, .inputs = inputs};
+  compile(s, &options);
+  u[0] = 0.9;
+  u[1] = -0.4;
+  u[2] = 0.2;
+}
+
+static void prescribed_masses_on_a_line_are_where_the_least_change_puts_them(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; ++k) {
+    workshop s;
+    double   u[3];
+    make_follower(&s, k % 2, k >= 2, u);
+    struct mb_line *line = s.mb->line;
+    assert_non_null(line);
+    assert_true(mb_line_follows(s.mb) == (k < 2)); /* what is joined moves along */
+    double q[2][2] = {{0.1, -0.6}, {0.1, -0.6}}, v[2][2] = {{2.0, 3.0}, {2.0, 3.0}};
+    for (int way = 0; way < 2; ++way) {
+      s.mb->line = way == 0 ? line : NULL;
+      assert_int_equal(yoke_multibody_prescribe(s.mb, s.work, 0.0, u, q[way], v[way]), YOKE_OK);
+    }
+    s.mb->line = line;
+    for (int i = 0; i < 2; ++i) {
+      assert_true(fabs(q[0][i] - q[1][i]) < 1e-15);
+      assert_true(fabs(v[0][i] - v[1][i]) < 1e-15);
+    }
+    assert_true(fabs(q[0][0] + 0.3 - 0.9) < 1e-15 && fabs(v[0][0] + 0.4) < 1e-15);
+    u[1] = (double)NAN;
+    assert_int_equal(yoke_multibody_prescribe(s.mb, s.work, 0.0, u, q[0], v[0]), YOKE_NON_FINITE);
+    close_workshop(&s);
+  }
+}
+
 /* z axes of a revolute joint across each other: both cosines have the same gradient. */
 static void rows_that_depend_on_each_other_are_left_to_the_solver_of_least_norm(void **state) {
   (void)state;
@@ -248,6 +292,7 @@ int main(void) {
       cmocka_unit_test(bodies_beside_a_tree_fall_freely),
       cmocka_unit_test(projections_of_a_tree_are_those_of_its_rows),
       cmocka_unit_test(guided_tree_moves_as_its_rows_do),
+      cmocka_unit_test(prescribed_masses_on_a_line_are_where_the_least_change_puts_them),
       cmocka_unit_test(rows_that_depend_on_each_other_are_left_to_the_solver_of_least_norm),
       cmocka_unit_test(loops_and_other_rows_are_no_trees),
   };
