@@ -1156,6 +1156,14 @@ static bool constitutive_line_work(const void *object, const yoke_line_step *ste
   if (self->line == NULL) return false;
   yoke_line_rates(step, 0, v[0]);
   yoke_line_rates(step, 1, v[1]);
+  if (self->scalar != NULL) { /* one force that both sides feel */
+    for (int side = 0; side < 2; ++side)
+      out->out[side] =
+          0.5 * step->H * self->channel[0].sign[side] * (step->u[0] * v[side][0] + step->u[1] * v[side][1]);
+    out->lost = out->truly_lost =
+        0.5 * step->H * (line_loss(self->line, v[0][0] - v[1][0]) + line_loss(self->line, v[0][1] - v[1][1]));
+    return true;
+  }
   out->out[0] = out->out[1] = 0.0;
   for (int k = 0; k < self->n; ++k) {
     const yoke_channel *channel = &self->channel[k];

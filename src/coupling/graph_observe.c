@@ -91,20 +91,22 @@ static void sample_ends(const yoke_graph *g) {
   int                  degree = -1;
   double               weight[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1], nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
   for (int w = 0; w < g->n_wires; ++w) {
-    const graph_wire *wire   = &g->wires[w];
-    double           *values = x->values + (ptrdiff_t)x->n * wire->first;
-    for (int k = 0; k < wire->n_channels; ++k) {
-      const graph_channel *channel = &g->channels[wire->first + k];
-      const double        *past = graph_past(g, channel).u, end = g->w[channel->w_at];
+    const graph_wire    *wire    = &g->wires[w];
+    const graph_channel *channel = &g->channels[wire->first];
+    double *restrict values      = x->values + (ptrdiff_t)x->n * wire->first;
+    const int stride             = wire->n_channels;
+    for (int k = 0; k < stride; ++k, ++channel, ++values) {
+      const double *restrict past = graph_past(g, channel).u;
+      const double end            = g->w[channel->w_at];
       if (channel->layout.degree != degree) {
         degree = channel->layout.degree;
         for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
         for (int i = 0; i < x->n; ++i) yoke_lagrange_weights(degree + 1, nodes, x->s[i], weight[i]);
       }
-      for (int i = 0; i < x->n; ++i) {
-        double value = weight[i][0] * end;
-        for (int j = 0; j < degree; ++j) value += weight[i][j + 1] * past[j];
-        values[i * wire->n_channels + k] = value;
+      for (int i = 0; i < x->n; ++i) values[i * stride] = weight[i][0] * end;
+      for (int j = 0; j < degree; ++j) {
+        const double u = past[j];
+        for (int i = 0; i < x->n; ++i) values[i * stride] += weight[i][j + 1] * u;
       }
     }
   }

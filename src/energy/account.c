@@ -23,10 +23,12 @@ typedef struct wire_works {
   double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
 } wire_works;
 
-/* Where the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
+/* What the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
 typedef struct line_ports {
-  bool      are_such;
-  ptrdiff_t from[2], to[2]; /* among outputs of all subsystems, and of the port's own */
+  bool          are_such;
+  ptrdiff_t     from[2]; /* among outputs of all subsystems where a step begins */
+  const double *to[2];   /* at its end, where the graph has them */
+  const double *u;       /* sampled channels */
 } line_ports;
 
 /* Between two balance points [evaluations per part], of which energies cost one or two; at the beginning less, this share of all so far. */
@@ -74,9 +76,11 @@ static void find_line(yoke_account *a, int w) {
       at->are_such = false;
       return;
     }
-    at->to[side]   = a->def.subsystems[p]->ports[wire->port[side]].y_at;
-    at->from[side] = a->first_y[p] + at->to[side];
+    const ptrdiff_t y_at = a->def.subsystems[p]->ports[wire->port[side]].y_at;
+    at->from[side]       = a->first_y[p] + y_at;
+    at->to[side]         = yoke_graph_y(a->def.graph, p) + y_at;
   }
+  at->u = yoke_graph_sampled(a->def.graph, w);
 }
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
@@ -120,7 +124,6 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
     a->first_y[p] = p > 0 ? a->first_y[p - 1] + def->subsystems[p - 1]->ny : 0;
     def->subsystems[p]->ops->energy->handles(def->subsystems[p], a->handles + (ptrdiff_t)p * YOKE_N_ENERGIES);
   }
-  for (int w = 0; w < def->n_wires; ++w) find_line(a, w);
   return YOKE_OK;
 }
 
@@ -209,20 +212,14 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
   a->most->lost += weight * H * power.lost;
 }
 
-/* Ports that move along x and show little else: no powers at points. False: not such ports. */
+/* Ports that move along x and show little else: no powers at points. False: the coupling does not tell its work for them. */
 static bool add_line_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
-  const yoke_wire       *wire  = &a->def.wires[w];
-  const yoke_shown_form *shown = wire->formulation->shown;
-  const line_ports      *at    = &a->lines[w];
-  yoke_wire_work         work;
-  if (!at->are_such) return false;
-  const yoke_line_step step = {.t    = t,
-                               .H    = H,
-                               .from = {before + at->from[0], before + at->from[1]},
-                               .to   = {yoke_graph_y(a->def.graph, wire->subsystem[0]) + at->to[0],
-                                        yoke_graph_y(a->def.graph, wire->subsystem[1]) + at->to[1]},
-                               .u    = yoke_graph_sampled(a->def.graph, w)};
-  if (!shown->line_work(wire->self, &step, &work)) return false;
+  const yoke_wire     *wire = &a->def.wires[w];
+  const line_ports    *at   = &a->lines[w];
+  const yoke_line_step step = {
+      .t = t, .H = H, .from = {before + at->from[0], before + at->from[1]}, .to = {at->to[0], at->to[1]}, .u = at->u};
+  yoke_wire_work work;
+  if (!wire->formulation->shown->line_work(wire->self, &step, &work)) return false;
   works->out[0] += work.out[0];
   works->out[1] += work.out[1];
   works->lost += work.lost;
@@ -236,7 +233,6 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   const int        n    = yoke_graph_n_channels(a->def.graph, w);
   const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
   yoke_wire_path path[2];
-  if (before != NULL && add_line_step(a, w, t, H, before, works)) return;
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
     const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
@@ -308,6 +304,7 @@ static void keep_energies(yoke_account *a) {
 
 yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   memset(a->kept, 0, a->n_kept * sizeof *a->kept);
+  for (int w = 0; w < a->def.n_wires; ++w) find_line(a, w); /* outputs stay where they are from here on */
   a->most->potential[0] = (double)INFINITY;
   a->most->potential[1] = -(double)INFINITY;
   YOKE_TRY(show_energies(a, YOKE_SIDE_RIGHT, ctx));
@@ -368,6 +365,7 @@ static void add_wire(yoke_account *a, int w) {
 yoke_status yoke_account_look(yoke_account *a, double t, const double *before, yoke_context *ctx) {
   const double H = yoke_graph_t(a->def.graph) - t;
   for (int w = 0; w < a->def.n_wires; ++w) {
+    if (a->lines[w].are_such && add_line_step(a, w, t, H, before, &a->works[w])) continue;
     if (has_power(&a->def.wires[w])) add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;

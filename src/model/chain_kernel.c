@@ -380,38 +380,77 @@ void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const d
   *power_external   = P_load;
 }
 
-/* Damper of one element at an end of the chain. */
-static void add_end_loss(const yoke_chain_kernel *kernel, int e, const double *v, const double *a, double *lost,
-                         double *rate) {
-  const yoke_chain_element p  = yoke_chain_element_at(kernel, e);
-  const double             dv = deflection(kernel, e, v), da = deflection(kernel, e, a);
-  const double             g = p.D != 0.0 ? p.D * power_factor(dv, kernel->elements->exponent_v) : 0.0;
-  *lost += dv * dv * (p.d + g);
-  *rate += dv * da * (2.0 * p.d + (kernel->elements->exponent_v + 1.0) * g);
+/* Those between two masses, e between masses e - 1 and e. */
+typedef struct owned_elements {
+  int first, end;
+} owned_elements;
+
+static owned_elements elements_between(const yoke_chain_kernel *kernel) {
+  return (owned_elements){.first = kernel->own > 0 ? kernel->own + 1 : 1,
+                          .end   = kernel->own_end < kernel->n ? kernel->own_end + 1 : kernel->n};
+}
+
+/* Power lost in dampers, and its rate. */
+typedef struct chain_loss {
+  double power, rate;
+} chain_loss;
+
+static chain_loss with_element(chain_loss sum, const yoke_chain_element *p, double exponent, double dv, double da) {
+  const double g = p->D != 0.0 ? p->D * power_factor(dv, exponent) : 0.0;
+  sum.power += dv * dv * (p->d + g);
+  sum.rate += dv * da * (2.0 * p->d + (exponent + 1.0) * g);
+  return sum;
+}
+
+static chain_loss with_blocks(chain_loss sum, const yoke_chain_kernel *kernel, owned_elements own, bool is_plain,
+                              const double *v, const double *a) {
+  const bool          is_uniform = kernel->uniform_elements;
+  const double        exponent   = kernel->elements->exponent_v;
+  _Alignas(64) double g[ROOM];
+  for (int e = own.first; e < own.end; e += BLOCK) {
+    const int     n    = own.end - e > BLOCK ? BLOCK : own.end - e;
+    const double *p[4] = {0}, *x = v + e - 1;
+    double        block[2];
+    if (!is_uniform) element_arrays(kernel, e, p);
+    if (!is_plain) power_factors(n, true, exponent, x, g);
+    yoke_chain_loop_losses(n, p[1], p[3], kernel->elements->inner.d, kernel->elements->inner.D, is_plain ? NULL : g,
+                           exponent + 1.0, x, a + e - 1, block);
+    sum.power += block[0];
+    sum.rate += block[1];
+  }
+  return sum;
+}
+
+/* The same of so few equal ones, D = 0 or g = dv^2, that it does not pay to prepare more. */
+enum { FEW = 16 };
+
+static chain_loss with_few(chain_loss sum, const yoke_chain_element *p, owned_elements own, const double *v,
+                           const double *a) {
+  const double d = p->d, D = p->D;
+  for (int e = own.first; e < own.end; ++e) {
+    const double dv = v[e] - v[e - 1], da = a[e] - a[e - 1], square = dv * dv, power = D * square;
+    sum.power += square * (d + power);
+    sum.rate += dv * da * (2.0 * d + 4.0 * power);
+  }
+  return sum;
 }
 
 void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
                               double *rate) {
-  const int first              = kernel->own > 0 ? kernel->own + 1 : 1,
-            end                = kernel->own_end < kernel->n ? kernel->own_end + 1 : kernel->n;
-  const double        exponent = kernel->elements->exponent_v;
-  const bool          is_plain = !has_power_v(kernel) || exponent == 3.0; /* D = 0 or g = dv^2 */
-  _Alignas(64) double g[ROOM];
-  *lost = *rate = 0.0;
-  if (owns_element(kernel, 0)) add_end_loss(kernel, 0, v, a, lost, rate);
-  for (int e = first; e < end; e += BLOCK) { /* element e lies between masses e - 1 and e */
-    const int     n    = end - e > BLOCK ? BLOCK : end - e;
-    const double *p[4] = {0}, *x = v + e - 1;
-    double        sum[2];
-    if (!kernel->uniform_elements) element_arrays(kernel, e, p);
-    if (!is_plain) power_factors(n, true, exponent, x, g);
-    yoke_chain_loop_losses(n, kernel->uniform_elements ? NULL : p[1], kernel->uniform_elements ? NULL : p[3],
-                           kernel->elements->inner.d, kernel->elements->inner.D, is_plain ? NULL : g, exponent + 1.0, x,
-                           a + e - 1, sum);
-    *lost += sum[0];
-    *rate += sum[1];
-  }
-  if (kernel->n > 0 && owns_element(kernel, kernel->n)) add_end_loss(kernel, kernel->n, v, a, lost, rate);
+  const yoke_chain_elements *p     = kernel->elements;
+  const owned_elements       own   = elements_between(kernel);
+  const int                  n     = kernel->n;
+  const bool                 plain = !has_power_v(kernel) || p->exponent_v == 3.0; /* D = 0 or g = dv^2 */
+  chain_loss                 sum   = {0.0, 0.0};
+  if (owns_element(kernel, 0)) sum = with_element(sum, &p->ends[0], p->exponent_v, v[0], a[0]);
+  if (plain && kernel->uniform_elements && own.end - own.first <= FEW)
+    sum = with_few(sum, &p->inner, own, v, a);
+  else
+    sum = with_blocks(sum, kernel, own, plain, v, a);
+  if (owns_element(kernel, n)) /* signs are of no account */
+    sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a[n - 1]);
+  *lost = sum.power;
+  *rate = sum.rate;
 }
 
 const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
@@ -446,33 +485,30 @@ double yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, c
   return sum;
 }
 
+/* Sums per block, then of blocks: rounding grows with the root of n at most. */
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const double *x, const double *v,
                               double *kinetic, double *potential) {
-  const bool   is_plain = kernel->uniform_elements && kernel->law != YOKE_CHAIN_POWER; /* linear or cubic */
-  const double c = 0.5 * kernel->elements->inner.c, C = kernel->elements->inner.C,
-               e_1 = kernel->elements->exponent_x + 1.0;
-  double T = 0.0, U = 0.0;
-  /* Sums per block, then of blocks: rounding grows with the root of n at most. */
-  for (int i0 = 0, i1; i0 <= kernel->n; i0 = i1) {
-    i1             = kernel->n + 1 - i0 > BLOCK ? i0 + BLOCK : kernel->n + 1;
-    double T_block = 0.0, U_block = 0.0;
-    for (int i = i0; i < i1; ++i) {                             /* element i and mass i */
-      if (is_plain && i > kernel->own && i < kernel->own_end) { /* the same sums, straight away */
-        const double y = x[i] - x[i - 1], m = kernel->mass[i];
-        U_block += y * y * (c + (C == 0.0 ? 0.0 : C * (y * y) / e_1));
-        T_block += 0.5 * m * v[i] * v[i];
-        U_block -= m * gx * x[i];
-        continue;
-      }
-      const yoke_chain_element p = yoke_chain_element_at(kernel, i);
-      if (owns_element(kernel, i))
-        U_block += spring_energy(deflection(kernel, i, x), p.c, p.C, kernel->elements->exponent_x);
-      if (!owns_mass(kernel, i)) continue;
-      T_block += 0.5 * kernel->mass[i] * v[i] * v[i];
-      U_block -= kernel->mass[i] * gx * x[i];
-    }
-    T += T_block;
-    U += U_block;
+  const yoke_chain_elements *el       = kernel->elements;
+  const owned_elements       own      = elements_between(kernel);
+  const bool                 is_plain = !has_power_x(kernel) || el->exponent_x == 3.0;
+  const int first = kernel->own > 0 ? kernel->own : 0, end = kernel->own_end < kernel->n ? kernel->own_end : kernel->n;
+  double    T = 0.0, U = 0.0;
+  _Alignas(64) double g[ROOM];
+  if (owns_element(kernel, 0)) U += spring_energy(x[0], el->ends[0].c, el->ends[0].C, el->exponent_x);
+  for (int e = own.first; e < own.end; e += BLOCK) {
+    const int     n    = own.end - e > BLOCK ? BLOCK : own.end - e;
+    const double *p[4] = {0};
+    if (!kernel->uniform_elements) element_arrays(kernel, e, p);
+    if (!is_plain) power_factors(n, true, el->exponent_x, x + e - 1, g);
+    U += yoke_chain_loop_potential(n, p[0], p[2], el->inner.c, el->inner.C, is_plain ? NULL : g, el->exponent_x + 1.0,
+                                   x + e - 1);
+  }
+  if (owns_element(kernel, kernel->n))
+    U += spring_energy(x[kernel->n - 1], el->ends[1].c, el->ends[1].C, el->exponent_x);
+  for (int i = first; i < end; i += BLOCK) {
+    const int n = end - i > BLOCK ? BLOCK : end - i;
+    T += yoke_chain_loop_kinetic(n, kernel->mass + i, v + i);
+    if (gx != 0.0) U -= gx * yoke_chain_loop_moment(n, kernel->mass + i, x + i);
   }
   for (int k = 0; k < kernel->loads.n_forces; ++k) {
     const yoke_chain_force *load = &kernel->loads.forces[k];

@@ -221,6 +221,10 @@ static YOKE_ALWAYS_INLINE double scaled(double e, double atol, double rtol, doub
 
 /* Mass k adds to lane k mod 8; lanes are added pairwise at the end: the order does not depend on the width of
  * vectors. */
+static YOKE_ALWAYS_INLINE double sum_of_lanes(const double *lane) {
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
 YOKE_SIMD double yoke_chain_loop_error(int n, double ex, double ev, double atol, double rtol, const double *restrict EX,
                                        const double *restrict EV, const double *restrict a, const double *restrict q,
                                        const double *restrict v, const double *restrict X, const double *restrict V) {
@@ -236,21 +240,28 @@ YOKE_SIMD double yoke_chain_loop_error(int n, double ex, double ev, double atol,
     for (int j = 0; j < YOKE_CHAIN_LANES; ++j) lane[j] += square[k + j];
   }
   for (int j = 0; k < n; ++k, ++j) lane[j] += square[k];
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  return sum_of_lanes(lane);
 }
 
-/* ---- losses ---- */
+/* ---- losses and energies ---- */
+
+/* TERMS(k) adds what belongs to k to lane j of its sums, 0 <= k < n. */
+#define IN_LANES(n, TERMS)                                                                                             \
+  int k = 0;                                                                                                           \
+  for (; k + YOKE_CHAIN_LANES <= (n); k += YOKE_CHAIN_LANES) {                                                         \
+    for (int j = 0; j < YOKE_CHAIN_LANES; ++j) TERMS(k + j)                                                            \
+  }                                                                                                                    \
+  for (int j = 0; k < (n); ++k, ++j) TERMS(k)
 
 static YOKE_ALWAYS_INLINE double sum_in_lanes(int n, const double *restrict x) {
   double lane[YOKE_CHAIN_LANES] = {0.0};
-  int    k                      = 0;
-  for (; k + YOKE_CHAIN_LANES <= n; k += YOKE_CHAIN_LANES) {
-    for (int j = 0; j < YOKE_CHAIN_LANES; ++j) lane[j] += x[k + j];
-  }
-  for (int j = 0; k < n; ++k, ++j) lane[j] += x[k];
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+#define TERM_OF(i) lane[j] += x[i];
+  IN_LANES(n, TERM_OF)
+#undef TERM_OF
+  return sum_of_lanes(lane);
 }
 
+/* By way of arrays: compilers do not see vectors in both sums at once. */
 static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, const double *restrict d,
                                           const double *restrict D, double d0, double D0, const double *restrict g,
                                           double e_1, const double *restrict v, const double *restrict a,
@@ -277,6 +288,47 @@ YOKE_SIMD void yoke_chain_loop_losses(int n, const double *d, const double *D, d
   else
     sum_losses(n, false, false, d, D, d0, D0, g, e_1, v, a, out);
 }
+
+#define POTENTIAL(i)                                                                                                   \
+  {                                                                                                                    \
+    const double dx = x[(i) + 1] - x[i], G = is_cubic ? dx * dx : g[i];                                                \
+    U[j] += (dx * dx) * (0.5 * (is_uniform ? c0 : c[i]) + share * (is_uniform ? C0 : C[i]) * G);                       \
+  }
+
+static YOKE_ALWAYS_INLINE double sum_potentials(int n, bool is_uniform, bool is_cubic, const double *restrict c,
+                                                const double *restrict C, double c0, double C0,
+                                                const double *restrict g, double e_1, const double *restrict x) {
+  const double share               = 1.0 / e_1;
+  double       U[YOKE_CHAIN_LANES] = {0.0};
+  IN_LANES(n, POTENTIAL)
+  return sum_of_lanes(U);
+}
+#undef POTENTIAL
+
+YOKE_SIMD double yoke_chain_loop_potential(int n, const double *c, const double *C, double c0, double C0,
+                                           const double *g, double e_1, const double *x) {
+  if (c == NULL && g == NULL) return sum_potentials(n, true, true, c, C, c0, C0, g, 4.0, x);
+  if (c == NULL) return sum_potentials(n, true, false, c, C, c0, C0, g, e_1, x);
+  if (g == NULL) return sum_potentials(n, false, true, c, C, c0, C0, g, 4.0, x);
+  return sum_potentials(n, false, false, c, C, c0, C0, g, e_1, x);
+}
+
+#define KINETIC(i) T[j] += m[i] * (v[i] * v[i]);
+YOKE_SIMD double yoke_chain_loop_kinetic(int n, const double *restrict m, const double *restrict v) {
+  double T[YOKE_CHAIN_LANES] = {0.0};
+  IN_LANES(n, KINETIC)
+  return 0.5 * sum_of_lanes(T);
+}
+#undef KINETIC
+
+#define MOMENT(i) S[j] += m[i] * x[i];
+YOKE_SIMD double yoke_chain_loop_moment(int n, const double *restrict m, const double *restrict x) {
+  double S[YOKE_CHAIN_LANES] = {0.0};
+  IN_LANES(n, MOMENT)
+  return sum_of_lanes(S);
+}
+#undef MOMENT
+#undef IN_LANES
 
 /* ---- loads ---- */
 

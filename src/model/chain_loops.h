@@ -33,13 +33,19 @@ void yoke_chain_loop_cubic_each(int n, const double *const *p, const double *x, 
  *   P = sum dv^2 (d + D g),  P' = sum dv dv' (2 d + (e + 1) D g),  g = |dv|^(e - 1): g[k], NULL: e = 3. */
 void yoke_chain_loop_losses(int n, const double *d, const double *D, double d0, double D0, const double *g, double e_1,
                             const double *v, const double *a, double out[2]);
-void yoke_chain_loop_power_uniform(int n, const yoke_chain_element *p, const double *gx, const double *gv,
-                                   const double *x, const double *v, double *F);
-void yoke_chain_loop_power_each(int n, const double *const *p, const double *gx, const double *gv, const double *x,
-                                const double *v, double *F);
+/* Energy stored in n springs between x[k] and x[k + 1], by c and C likewise:  U = sum dx^2 (c/2 + C g/(e + 1)). */
+double yoke_chain_loop_potential(int n, const double *c, const double *C, double c0, double C0, const double *g,
+                                 double e_1, const double *x);
+/* Sums of m v^2 / 2 and of m x. */
+double yoke_chain_loop_kinetic(int n, const double *m, const double *v);
+double yoke_chain_loop_moment(int n, const double *m, const double *x);
+void   yoke_chain_loop_power_uniform(int n, const yoke_chain_element *p, const double *gx, const double *gv,
+                                     const double *x, const double *v, double *F);
+void   yoke_chain_loop_power_each(int n, const double *const *p, const double *gx, const double *gv, const double *x,
+                                  const double *v, double *F);
 /* g[k] := |x[k+1] - x[k]|^p, and with exponent p + 1/2, p <= 7. */
-void yoke_chain_loop_integer_power(int n, unsigned p, const double *x, double *g);
-void yoke_chain_loop_half_power(int n, unsigned p, const double *x, double *g);
+void   yoke_chain_loop_integer_power(int n, unsigned p, const double *x, double *g);
+void   yoke_chain_loop_half_power(int n, unsigned p, const double *x, double *g);
 
 /* a[k] := (F[k + 1] - F[k]) w[k] + gx, w = inverse mass. Nonzero result: an a is not finite. */
 uint64_t yoke_chain_loop_accelerate(int n, const double *F, const double *w, double gx, double *a);

@@ -590,9 +590,9 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   n->work_looks        = native_work_looks(n);
   n->work_is_joined    = native_work_keeps(n) > 0 && !n->holds_jumps;
   n->work_reads_inputs = def->n_inputs > 0 && (n->is_prescribed || yoke_multibody_powers_read_inputs(n->mb));
-  n->work_panels       = n->counts_work ? native_work_panels(n) : 0;
-  n->work_share        = native_work_share(solver.rtol);
-  native_places at     = {0};
+  native_work_plan(n);
+  n->work_share    = native_work_share(solver.rtol);
+  native_places at = {0};
   lay_out(n, s, &at);
   n->at = yoke_arena_share(&s->arena, &at, sizeof at);
   YOKE_TRY(yoke_arena_check(&s->arena, ctx, "subsystem '%s'", s->name));

@@ -57,13 +57,16 @@ int native_work_keeps(const native *n) {
 
 /* Panels: powers and their rates at macro or micro points that are some micro steps apart. Motions that are given jump where they are extrapolated
  * anew, and powers that read them with them: there are none. */
-int native_work_panels(const native *n) {
-  const yoke_equations *e     = &n->equations;
-  int                   count = 0;
-  if (!n->work_is_joined) return 0;
-  if (e->ops->losses == NULL) return n->work_reads_inputs ? 0 : 2;
-  (void)e->ops->loaded(e->self, &count);
-  return count <= e->nv ? 1 : 0; /* there is no more room */
+void native_work_plan(native *n) {
+  const yoke_equations *e = &n->equations;
+  n->work_panels          = 0;
+  if (!n->counts_work || !n->work_is_joined) return;
+  if (e->ops->losses == NULL) {
+    n->work_panels = n->work_reads_inputs ? 0 : 2;
+    return;
+  }
+  n->work_loaded = e->ops->loaded(e->self, &n->work_n_loaded);
+  n->work_panels = n->work_n_loaded <= e->nv ? 1 : 0; /* there is no more room */
 }
 
 /* What is left out of a panel's work is about 2 x^(3/2) of it, with x the share of its higher part: as accurate as the solver is, or 3e-7. */
@@ -78,16 +81,15 @@ static const double moment = 1e-4;
 static void find_powers(const native *n, void *scratch, const yoke_integrator_state *head, double power[2],
                         double rate[2]) {
   const yoke_equations *e = &n->equations;
-  const double         *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
-               *a = yoke_integrator_a(n->integrator, head);
+  const double         *v = yoke_integrator_v(n->integrator, head), *a = yoke_integrator_a(n->integrator, head);
   if (e->ops->losses != NULL) {
     power[1] = rate[1] = 0.0;
     e->ops->losses(e->self, v, a, power, rate);
     return;
   }
-  const double dt = work_of(n, head)->moment;
-  double      *q1 = native_doubles(scratch, n->at->work_q), *v1 = native_doubles(scratch, n->at->work_v), before[2];
-  double      *u = native_doubles(scratch, n->at->work_u); /* nobody reads it */
+  const double *q = yoke_integrator_q(n->integrator, head), dt = work_of(n, head)->moment;
+  double       *q1 = native_doubles(scratch, n->at->work_q), *v1 = native_doubles(scratch, n->at->work_v), before[2];
+  double       *u = native_doubles(scratch, n->at->work_u); /* nobody reads it */
   e->ops->powers(e->self, scratch, head->t, q, v, u, &power[0], &power[1]);
   for (int i = e->nv; i < e->nq; ++i) q1[i] = q[i];
   for (int i = 0; i < e->nv; ++i) {
@@ -111,12 +113,11 @@ static void open_panel(const native *n, void *scratch, const yoke_integrator_sta
 static void keep_loaded(const native *n, const yoke_integrator_state *head, double *from) {
   const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
                *a = yoke_integrator_a(n->integrator, head);
-  int        count;
-  const int *list = n->equations.ops->loaded(n->equations.self, &count);
-  for (int i = 0; i < count; ++i, from += 3) {
-    from[0] = q[list[i]];
-    from[1] = v[list[i]];
-    from[2] = a[list[i]];
+  for (int i = 0; i < n->work_n_loaded; ++i, from += 3) {
+    const int m = n->work_loaded[i];
+    from[0]     = q[m];
+    from[1]     = v[m];
+    from[2]     = a[m];
   }
 }
 
@@ -126,7 +127,7 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
   if (!n->work_is_joined) return;
   if (n->work_panels == 1 && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, scratch, head);
   if (n->work_panels > 0 && work_of(n, head)->length > 0.0) {
-    if (n->work_panels == 1) keep_loaded(n, head, from);
+    if (n->work_n_loaded > 0) keep_loaded(n, head, from);
     return;
   }
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
@@ -196,6 +197,35 @@ static void join(const hermite *c, int nv, double h, const double *restrict q0, 
   }
 }
 
+/* Powers of loads at t, velocities v of all freedoms; room for those that are loaded. */
+static double power_of_loads(const native *n, double t, const double *v, double *room) {
+  for (int i = 0; i < n->work_n_loaded; ++i) room[i] = v[n->work_loaded[i]];
+  return n->equations.ops->load_power(n->equations.self, t, room);
+}
+
+/* The same of equations that tell the powers of dampers by v alone: q is not asked for. */
+static void integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head, double sum[2]) {
+  const yoke_equations *e   = &n->equations;
+  const ptrdiff_t       nv  = e->nv;
+  const double *restrict q0 = native_doubles(scratch, n->at->work_from), *restrict v0 = q0 + nv, *restrict a0 = v0 + nv;
+  const double *restrict q1           = yoke_integrator_q(n->integrator, head),
+                         *restrict v1 = yoke_integrator_v(n->integrator, head),
+                         *restrict a1 = yoke_integrator_a(n->integrator, head);
+  double *restrict v                  = native_doubles(scratch, n->at->work_v);
+  const double h                      = head->t - head->t_prev;
+  const bool   is_loaded = n->work_n_loaded > 0 && e->ops->loading(e->self, head->t_prev, head->t) != YOKE_LOADS_NONE;
+  for (int k = 0; k < N_POINTS; ++k) {
+    const hermite *c     = &at_point[k];
+    const double   slope = c->v[0] / h, from = h * c->v[3], to = h * c->v[4], t = head->t_prev + point[k] * h;
+    double         lost, rate;
+    for (ptrdiff_t i = 0; i < nv; ++i)
+      v[i] = slope * (q1[i] - q0[i]) + c->v[1] * v0[i] + c->v[2] * v1[i] + (from * a0[i] + to * a1[i]);
+    e->ops->losses(e->self, v, v, &lost, &rate);
+    sum[0] += weight[k] * h * lost;
+    if (is_loaded) sum[1] += weight[k] * h * power_of_loads(n, t, v, native_doubles(scratch, n->at->work_q));
+  }
+}
+
 /* Work over the micro step between what native_begin_work kept and the state's own. */
 static void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
                              double sum[2]) {
@@ -205,6 +235,10 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
                *a1 = yoke_integrator_a(n->integrator, head);
   double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   const double h = head->t - head->t_prev;
+  if (n->work_panels == 1) {
+    integrate_velocities(n, scratch, head, sum);
+    return;
+  }
   for (int i = nv; i < nq; ++i) q[i] = q1[i]; /* modes of jumps */
   for (int k = 0; k < N_POINTS; ++k) {
     join(&at_point[k], nv, h, q0, q1, q0 + nv, v1, q0 + 2 * (ptrdiff_t)nv, a1, q, v);
@@ -218,9 +252,8 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
   const double         *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
                *a1 = yoke_integrator_a(n->integrator, head);
   double      *v = native_doubles(scratch, n->at->work_v), sum = 0.0;
-  const double h = head->t - head->t_prev;
-  int          count;
-  const int   *list = e->ops->loaded(e->self, &count);
+  const double h     = head->t - head->t_prev;
+  const int    count = n->work_n_loaded, *list = n->work_loaded;
   if (count == 0) return 0.0;
   const yoke_loading loading = e->ops->loading(e->self, head->t_prev, head->t);
   if (loading == YOKE_LOADS_NONE) return 0.0;
@@ -262,7 +295,9 @@ static double panel_work(const native_work *w, int k, double h, double power, do
 
 /* Share of the higher part that single micro steps bear before their inside is looked at. */
 static const double most_of_one = 1e-3;
-enum { LONGEST = 8 /* micro steps */, PATIENCE = 32 /* the same: where panels do not pay */ };
+enum { LONGEST = 8 /* micro steps */ };
+/* Micro steps before panels are tried again where they did not pay. */
+enum { FIRST_PATIENCE = 2, LONGEST_PATIENCE = 32 };
 
 /* `of_usual`: share of what is usually done in such a time. Small works need not be known better, as far as single micro steps go. */
 static double next_length(double most_of_many, double length, double share, double of_usual, bool knows) {
@@ -280,6 +315,13 @@ static void forget_panels(native_work *w, double wait) {
   w->wait                                         = wait;
 }
 
+/* Powers at both kinds of points cost more than they save. Where panels have been of no use since the last time, the next trial is twice as far. */
+static void give_up_panels(native_work *w) {
+  w->patience = w->patience > 0.0 ? fmin(2.0 * w->patience, LONGEST_PATIENCE) : FIRST_PATIENCE;
+  forget_panels(w, w->patience);
+  w->is_open = -1.0;
+}
+
 /* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
 static void end_panel(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   double       power[2], rate[2];
@@ -287,21 +329,22 @@ static void end_panel(const native *n, void *scratch, const yoke_integrator_stat
   find_powers(n, scratch, head, power, rate);
   if (w->is_open > 0.0) {
     const bool knows = w->h_before > 0.0;
-    double     size = DBL_MIN, left = 0.0, usual = 0.0;
+    double     size = DBL_MIN, left = 0.0, sum = 0.0;
     for (int k = 0; k < n->work_panels; ++k) {
       double       higher;
       const double work = panel_work(w, k, h, power[k], rate[k], &higher);
       if (w->length > 0.0) w->sum[k] += work + higher;
       size += fabs(work);
       left += fabs(higher);
-      usual += fabs(w->sum[k]) * h / (head->t - n->model->t_start);
+      sum += fabs(w->sum[k]);
     }
-    w->length = next_length(n->work_share, w->length, left / size, left / fmax(size, usual), knows);
-    if (n->work_panels == 2 && knows &&
-        w->length == 0.0) { /* powers at both kinds of points cost more than they save */
-      forget_panels(w, PATIENCE);
+    const double usual = sum * h / (head->t - n->model->t_start);
+    w->length = next_length(n->work_share, w->length, left / size, left / (usual > size ? usual : size), knows);
+    if (knows && w->length == 0.0) {
+      give_up_panels(w);
       return;
     }
+    if (knows) w->patience = 0.0;
     w->h_before = h;
     memcpy(w->power_before, w->power, sizeof power);
     memcpy(w->rate_before, w->rate, sizeof rate);
@@ -380,9 +423,8 @@ static void rest_of_panels(const native *n, void *scratch, const yoke_integrator
   const yoke_equations *e  = &n->equations;
   const double          h  = head->t - t;
   const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
-  double               *v_at = native_doubles(scratch, n->at->work_v), power, rate, power_1, rate_1;
-  int                   count;
-  const int            *list = e->ops->loaded(e->self, &count);
+  double               *v_at  = native_doubles(scratch, n->at->work_v), power, rate, power_1, rate_1;
+  const int             count = n->work_n_loaded, *list = n->work_loaded;
   e->ops->losses(e->self, v, a1, &power, &rate);
   e->ops->losses(e->self, v1, a1, &power_1, &rate_1);
   rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;

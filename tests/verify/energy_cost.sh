@@ -17,24 +17,24 @@ list='
 bouncing-contact         0.3
 cable-in-mbs             0.02
 cable-on-mass            0.02
-+chain-asym              0.1
+chain-asym              0.1
 +chain-conv              0.02
 +chain-imp-overlap       2e-4
-+chain-load              1e-4
+chain-load              1e-4
 chain-m1                 -
 chain-m2                 5e-3
 chain-m3                 0.02
-+chain-rod               4e-5
+chain-rod               4e-5
 crane                    0.05   --step 1e-3
 beam-slider-crank        0.002  --step 1e-4
 double-pendulum-flexible -
 double-pendulum          0.5    --step 1e-3
 energy-oscillator        -
-+four-bar-bushing        -
+four-bar-bushing        -
 four-bar-fixed           0.2    --step 1e-3
 four-bar-spatial         0.3    --step 1e-3
 haptic                   2
-+kinematic-two-mass      -
+kinematic-two-mass      -
 nonlinear-two-mass       0.1
 pendulum-cable           0.2
 quarter-car              -
@@ -43,7 +43,7 @@ robot-arm                0.3
 slider-crank-classic     0.2    --step 1e-3
 slider-crank-flexible    -
 slider-crank             -      --step 1e-3
-+two-mass-rigid          -
+two-mass-rigid          -
 two-mass                 -
 '
 
