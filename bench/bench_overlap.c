@@ -1,6 +1,6 @@
 /* Formulation overlap on oscillator chains of 10 000 masses (quick: 2000): IMP (impulses) and IMP-M (the same with stiff contacts in two short
  * subsystems at the ends), cut freely: 80 masses around each pair of loads, which need the shortest steps, are a part, and the stretches between them two
- * parts each; one and two threads, against our own model as a whole on one thread at equal error (NRMSE(x) + NRMSE(v) at the end against dop853 at rtol 1e-11). Times: stepping alone, the fastest of some.
+ * parts each; one and two threads, against our own model as a whole on one thread (one/this) and on as many (same/this) at equal error (NRMSE(x) + NRMSE(v) at the end against dop853 at rtol 1e-11). Times: stepping alone, the fastest of some.
  * The contacts rule the error: few masses feel them, so that as a whole the mean over all masses hides them, and rtol must be small for all. As parts of
  * their own they have an rtol of their own.
  * Then bodies: a row of rigid ones with hinges and bushings, and a net of particles with springs, in parts of 200 and 1600.
@@ -107,12 +107,12 @@ static double wall(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The split with overlap; coupling errors of single steps are allowed to be ten times those of the solvers. */
-static bench_run run_split(const overlap_case *one, const overlap_sets *s, double rtol, int threads, int repeats,
-                           int64_t *steps) {
+/* The split with overlap, or as a whole; coupling errors of single steps are allowed to be ten times those of the solvers. */
+static bench_run run_threads(const overlap_case *one, const overlap_sets *s, bool is_whole, double rtol, int threads,
+                             int repeats, int64_t *steps) {
   char         solver[160], control[60];
   const double ends = SHARE_OF_ENDS * rtol;
-  if (one->has_ends)
+  if (one->has_ends && !is_whole)
     snprintf(solver, sizeof solver, "solvers={default: {rtol: %g}, p1: {rtol: %g}, p%d: {rtol: %g}}", rtol, ends,
              s->n_parts, ends);
   else
@@ -123,6 +123,7 @@ static bench_run run_split(const overlap_case *one, const overlap_sets *s, doubl
   if (one->more != NULL) sets[n++] = one->more;
   for (int i = 0; s->list[i] != NULL; ++i) sets[n++] = s->list[i];
   const yoke_load_options   options = {.size = sizeof options, .n_sets = n, .sets = sets};
+  const yoke_plan_options   planned = {.is_whole = is_whole};
   const yoke_system_options at_work = {.exec = threads > 1 ? "threads" : "serial", .threads = threads};
   yoke_context             *ctx     = NULL;
   yoke_model               *model   = NULL;
@@ -130,7 +131,7 @@ static bench_run run_split(const overlap_case *one, const overlap_sets *s, doubl
   bench_run                 run     = {.seconds = INFINITY};
   if (yoke_context_create(&ctx) != YOKE_OK) exit(1);
   if (yoke_model_load(ctx, one->model, &options, &model) != YOKE_OK) bench_die(ctx, one->model);
-  if (yoke_plan_create(ctx, model, NULL, &plan) != YOKE_OK) bench_die(ctx, one->model);
+  if (yoke_plan_create(ctx, model, &planned, &plan) != YOKE_OK) bench_die(ctx, one->model);
   run.n      = plan->outputs.n;
   run.values = calloc((size_t)run.n + 1, sizeof *run.values);
   for (int k = 0; k < repeats; ++k) {
@@ -156,7 +157,8 @@ static void measure(const overlap_case *one, int n, bool with_ida) {
   static const double own_rtol[N_OWN] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7}, split_rtol[N_SPLIT] = {3e-4, 1e-4, 3e-5};
   const int           repeats = bench_is_quick() ? 2 : 9;
   overlap_sets        s;
-  bench_run           own[N_OWN];
+  bench_run           own[N_OWN], same[N_OWN]; /* as a whole, on one thread and on two */
+  int64_t             steps;
   set(one, n, &s);
   bench_run reference = bench_model(one->model, s.list, "dop853", 1e-11, 1);
   for (int k = 0; k < N_OWN; ++k) {
@@ -166,14 +168,21 @@ static void measure(const overlap_case *one, int n, bool with_ida) {
            own[k].seconds);
     fflush(stdout);
   }
+  for (int k = 0; k < N_OWN; ++k) {
+    same[k] = run_threads(one, &s, true, own_rtol[k], 2, one->has_ends ? 3 : repeats, &steps);
+    find_error(&same[k], &reference);
+    printf("%-6s %6.0e %-12s %8.0e %12.2e %12.5f\n", one->name, one->t_end, "whole, 2", own_rtol[k], same[k].error,
+           same[k].seconds);
+    fflush(stdout);
+  }
   for (int threads = 1; threads <= 2; ++threads) {
     for (int k = 0; k < N_SPLIT; ++k) {
-      int64_t   steps;
-      bench_run run = run_split(one, &s, split_rtol[k], threads, repeats, &steps);
+      bench_run run = run_threads(one, &s, false, split_rtol[k], threads, repeats, &steps);
       find_error(&run, &reference);
-      const double gain = bench_time_at(own, N_OWN, run.error) / run.seconds;
-      printf("%-6s %6.0e %s%-3d %8.0e %12.2e %12.5f %8lld %8.2f\n", one->name, one->t_end, "overlap, ", threads,
-             split_rtol[k], run.error, run.seconds, (long long)steps, gain);
+      printf("%-6s %6.0e %s%-3d %8.0e %12.2e %12.5f %8lld %8.2f %8.2f\n", one->name, one->t_end, "overlap, ", threads,
+             split_rtol[k], run.error, run.seconds, (long long)steps,
+             bench_time_at(own, N_OWN, run.error) / run.seconds,
+             bench_time_at(threads > 1 ? same : own, N_OWN, run.error) / run.seconds);
       fflush(stdout);
       bench_figure(run.seconds, "s", run.error, "overlap, %s, t = %g, %d threads, rtol %.0e", one->name, one->t_end,
                    threads, split_rtol[k]);
@@ -191,7 +200,10 @@ static void measure(const overlap_case *one, int n, bool with_ida) {
 #else
   (void)with_ida;
 #endif
-  for (int k = 0; k < N_OWN; ++k) free(own[k].values);
+  for (int k = 0; k < N_OWN; ++k) {
+    free(own[k].values);
+    free(same[k].values);
+  }
   free(reference.values);
 }
 
@@ -209,7 +221,8 @@ static bool is_wanted(const char *name, int n, char **names) {
 int main(int argc, char **argv) {
   bool with_ida = false;
   for (int i = 1; i < argc; ++i) with_ida = with_ida || strcmp(argv[i], "ida") == 0;
-  printf("%-6s %6s %-12s %8s %12s %12s %8s %8s\n", "set", "t", "threads", "rtol", "error", "seconds", "steps", "gain");
+  printf("%-6s %6s %-12s %8s %12s %12s %8s %8s %8s\n", "set", "t", "threads", "rtol", "error", "seconds", "steps",
+         "one/this", "same/this");
   for (int i = 0; i < (bench_is_quick() ? N_QUICK : N_CASES); ++i) {
     if (is_wanted(cases[i].name, argc - 1, argv + 1))
       measure(&cases[i], bench_is_quick() ? cases[i].n_quick : cases[i].n, with_ida && cases[i].goal > 0.0);
