@@ -91,21 +91,20 @@ typedef struct native {
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
   bool                 work_looks;        /* native_work_looks */
   bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
-  int work_panels; /* powers that are counted over several micro steps at once: of none, of dampers, of dampers and loads */
-  const int
-         *work_loaded; /* [work_n_loaded] freedoms on which loads work, where panels have the powers of dampers alone */
-  int     work_n_loaded;
-  double  work_share;              /* of a panel's work that what panels of several micro steps leave out may be */
-  bool    tells_work;              /* it is wanted, counted or integrated along */
-  double *q_start, *v_start;       /* [nq], [nv] consistent start */
-  int     n_redundant;             /* constraint rows that follow from the others */
-  int    *redundant;               /* [n_redundant] */
-  yoke_input_kind *input_kind;     /* [nu] */
-  bool            *input_is_shown; /* [nu] a signal of another subsystem */
-  double          *input_size;     /* [nu] of motions by the length and time of the model; else 1 */
-  int             *direction;      /* [n_events] */
-  bool            *is_brought;     /* [n_events] signals take part in it */
-  yoke_tangents   *tangents;       /* NULL: the method, the equations or the ports have none */
+  int                  work_panels;       /* powers in panels (native_work.c): none, of dampers, of dampers and loads */
+  const int           *work_loaded; /* [work_n_loaded] freedoms on which loads work, where panels have dampers alone */
+  int                  work_n_loaded;
+  double               work_share; /* of a panel's work that what panels of several micro steps leave out may be */
+  bool                 tells_work; /* it is wanted, counted or integrated along */
+  double              *q_start, *v_start; /* [nq], [nv] consistent start */
+  int                  n_redundant;       /* constraint rows that follow from the others */
+  int                 *redundant;         /* [n_redundant] */
+  yoke_input_kind     *input_kind;        /* [nu] */
+  bool                *input_is_shown;    /* [nu] a signal of another subsystem */
+  double              *input_size;        /* [nu] of motions by the length and time of the model; else 1 */
+  int                 *direction;         /* [n_events] */
+  bool                *is_brought;        /* [n_events] signals take part in it */
+  yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
               *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
   yoke_dae    *own_dae; /* NULL: it is not its own */
@@ -190,24 +189,23 @@ yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_s
 
 /* Is work a quadrature of the equations, which the solver integrates along? Else it is counted beside it, where there is any. */
 bool native_integrates_work(const yoke_native_def *def);
-/* May it look into micro steps? */
-/* What a state keeps of it; numbers only. */
+/* What a state keeps of it; numbers only. Of dampers and of loads each: */
 typedef struct native_work {
-  double sum[2];  /* dissipated, external: since the start [J], without a panel that has not ended */
-  double is_open; /* 1: a panel begins at t, with powers [W] and their rates [W/s]; -1: panels have been given up */
-  double t, power[2], rate[2]; /* of dampers, of loads */
-  double h_before, power_before[2],
-      rate_before[2];   /* the panel before: its length, 0: there is none, and where it began */
+  double sum[2];               /* dissipated, external: since the start [J], up to the open panel */
+  double is_open;              /* 1: a panel begins at t; -1: panels have been given up */
+  double t, power[2], rate[2]; /* there [W], [W/s] */
+  double h_before, power_before[2], rate_before[2]; /* where the panel before began, and its length; 0: there is none */
   double length, count; /* of panels, and of the present one so far [micro steps]; 0: micro steps by points inside */
   double wait;          /* micro steps by points inside before the first panel begins */
   double patience;      /* the longest of them, since panels were of use */
   double moment;        /* rates are differences over it [s] */
 } native_work;
-/* Sets work_panels. */
+/* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
 /* The state is about to jump: what was counted up to here stays. */
 void   native_close_work(const native *n, void *scratch, void *state);
+/* May it look into micro steps? */
 bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);

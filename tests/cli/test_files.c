@@ -271,6 +271,13 @@ static void f42_file_that_is_too_large_exits_with_7_and_a_message(void **state) 
   assert_int_equal(yoke(f, "info @/a.csv"), 0);
 }
 
+/* The thread sanitizer writes a file of its own before the program begins, and would be killed. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define IS_THREAD_SANITIZER
+#endif
+#endif
+#ifndef IS_THREAD_SANITIZER
 static void f42_file_that_is_too_large_at_once_leaves_the_earlier_one(void **state) {
   fixture *f = *state;
   char     path[128];
@@ -279,6 +286,7 @@ static void f42_file_that_is_too_large_at_once_leaves_the_earlier_one(void **sta
   assert_text(f, "a.csv", "earlier");
   assert_no_debris(f);
 }
+#endif
 
 #ifdef YOKE_WITH_HDF5
 static void f42_hdf5_that_is_too_large_says_failed(void **state) {
@@ -423,7 +431,9 @@ int main(void) {
       TEST_MODELS(f41_killed_run_leaves_the_earlier_result_and_a_readable_part),
       TEST_MODELS(f41_interrupted_run_replaces_the_earlier_result),
       TEST_MODELS(f42_file_that_is_too_large_exits_with_7_and_a_message),
+#ifndef IS_THREAD_SANITIZER
       TEST_MODELS(f42_file_that_is_too_large_at_once_leaves_the_earlier_one),
+#endif
 #ifdef YOKE_WITH_HDF5
       TEST_MODELS(f42_hdf5_that_is_too_large_says_failed),
       TEST_MODELS(f42_pipe_without_a_reader_leaves_a_result_that_says_failed),
