@@ -36,15 +36,17 @@ static double mean_degree(const yoke_macro_totals *t) {
 /* Kraft judges every step by itself. */
 #define CONTROL "cosimulation.order=auto;cosimulation.step={rtol: 1e-4, budget: 0};cosimulation.scheme="
 
-/* R15 */
-static void analytic_responses_need_as_many_steps_and_passes_for_the_rod(void **state) {
+/* R15: equal steps. Passes were equal, too, as long as every correction was confirmed by another pass; now a matrix that is exact is spared most of
+ * them (docs/step-control.md), and analytic responses, which are not, need two at most. */
+static void analytic_responses_need_as_many_steps_for_the_rod(void **state) {
   (void)state;
   static const char *const rod = "examples/chain-rod.yaml";
   const yoke_macro_totals  sap = totals_of(rod, CONTROL "implicit;cosimulation.jacobian=analytic", 1e-4);
   const yoke_macro_totals  fd  = totals_of(rod, CONTROL "implicit;cosimulation.jacobian=finite-difference", 1e-4);
   CHECK_NEAR((double)sap.steps / (double)fd.steps, 1.0, 0.01);
-  CHECK_NEAR(passes(&sap) / passes(&fd), 1.0, 0.01);
-  CHECK_BELOW((double)sap.integrations, 0.65 * (double)fd.integrations);
+  CHECK_BELOW(passes(&sap), 2.0);
+  CHECK_BELOW(passes(&fd), 1.1);
+  CHECK_BELOW((double)sap.integrations, 0.75 * (double)fd.integrations);
 }
 
 /* Solvers far below the tolerances: at the default their noise moves the counts of the damped pair by 3 %. */
@@ -108,7 +110,7 @@ static void only_implicit_steps_bear_unequal_masses_with_a_strong_damper(void **
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(analytic_responses_need_as_many_steps_and_passes_for_the_rod),
+      cmocka_unit_test(analytic_responses_need_as_many_steps_for_the_rod),
       cmocka_unit_test(analytic_responses_bear_a_mass_ratio_of_a_thousand),
       cmocka_unit_test(tighter_tolerances_and_estimates_of_motion_use_higher_degrees),
       cmocka_unit_test(only_implicit_steps_bear_unequal_masses_with_a_strong_damper),
