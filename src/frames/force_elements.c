@@ -83,7 +83,8 @@ void yoke_force_element_energy(const yoke_force_element *el, const yoke_pose *po
   }
   yoke_link_state_for(&el->link, el->n, el->row, poses, &state);
   for (int i = 0; i < el->n; ++i) {
-    double       grad[12];
+    double grad[12];
+    if (potential == NULL && el->law == NULL && el->damping[i] == 0.0) continue; /* it loses nothing */
     const double x    = yoke_row_gradient(&el->row[i], &state, grad) - el->offset[i];
     const double rate = power_lost != NULL ? yoke_row_rate(grad, &state) : 0.0;
     if (potential != NULL)

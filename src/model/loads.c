@@ -34,6 +34,13 @@ static double contact_position(const yoke_load_element *el, const yoke_pose *pos
   return vec3_dot(pose->r, el->load->direction) + vec3_dot(p, el->load->direction);
 }
 
+/* Of the frame's origin, which is p from the body's own. */
+static void velocity_of(const yoke_load_element *el, const yoke_pose *pose, double p[3], double c[3]) {
+  mat3_apply(p, pose->R, el->origin);
+  vec3_cross(c, pose->w, p);
+  vec3_add(c, 1.0, pose->v);
+}
+
 /* Wrench of one load; false when it is not finite. */
 static bool evaluate(const yoke_load_element *el, const yoke_pose *poses, const double *variables, double f[6]) {
   const yoke_load *load = el->load;
@@ -52,9 +59,7 @@ static bool evaluate(const yoke_load_element *el, const yoke_pose *poses, const 
     }
     return true;
   case YOKE_LOAD_DRAG: {
-    mat3_apply(p, pose->R, el->origin);
-    vec3_cross(c, pose->w, p);
-    vec3_add(c, 1.0, pose->v); /* velocity of the frame's origin */
+    velocity_of(el, pose, p, c);
     const double factor = -load->drag_linear - load->drag_quadratic * vec3_norm(c);
     vec3_add(f, factor, c);
     vec3_cross(f + 3, p, f);
@@ -176,12 +181,14 @@ void yoke_load_energy(const yoke_load_element *el, const yoke_pose *poses, doubl
 
 void yoke_load_powers(const yoke_load_element *el, const yoke_pose *poses, const double *variables,
                       double *power_dissipated, double *power_external) {
+  const yoke_load *load = el->load;
   const yoke_pose *pose = &poses[el->node];
-  double           f[6];
-  if (el->load->kind == YOKE_LOAD_CONTACT || !evaluate(el, poses, variables, f)) return;
-  const double power = vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
-  if (el->load->kind == YOKE_LOAD_DRAG)
-    *power_dissipated -= power;
-  else
-    *power_external += power;
+  double           f[6], p[3], c[3];
+  if (load->kind == YOKE_LOAD_DRAG) { /* the force is along the velocity of the frame's origin, the moment along w */
+    velocity_of(el, pose, p, c);
+    const double factor = load->drag_linear + (load->drag_quadratic != 0.0 ? load->drag_quadratic * vec3_norm(c) : 0.0);
+    *power_dissipated += factor * vec3_dot(c, c) + load->drag_rotational * vec3_dot(pose->w, pose->w);
+  } else if (load->kind != YOKE_LOAD_CONTACT && evaluate(el, poses, variables, f)) {
+    *power_external += vec3_dot(f, pose->v) + vec3_dot(f + 3, pose->w);
+  }
 }

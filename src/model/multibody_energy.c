@@ -127,8 +127,9 @@ static bool chain_has_powers(const yoke_chain *chain) {
   const int            first   = chain->halo[0] > 0 ? chain->halo[0] + 1 : chain->is_free[0],
             last               = chain->n - (chain->halo[1] > 0 ? chain->halo[1] : chain->is_free[1]);
   for (int k = 0; k < 2; ++k) {
-    for (int i = first; i <= last; ++i) {
-      if ((list[k]->each != NULL ? list[k]->each[i] : list[k]->value) != 0.0) return true;
+    if (list[k]->each == NULL && list[k]->value != 0.0 && first <= last) return true;
+    for (int i = first; list[k]->each != NULL && i <= last; ++i) {
+      if (list[k]->each[i] != 0.0) return true;
     }
   }
   for (int k = 0; k < chain->n_loads; ++k) {

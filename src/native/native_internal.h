@@ -91,8 +91,8 @@ typedef struct native {
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
   bool                 work_looks;        /* native_work_looks */
   bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
-  int                  work_panels;       /* powers in panels (native_work.c): none, of dampers, of dampers and loads */
-  const int           *work_loaded; /* [work_n_loaded] freedoms on which loads work, where panels have dampers alone */
+  bool                 work_has_panels;   /* what dampers take is counted over several micro steps at once */
+  const int           *work_loaded;       /* [work_n_loaded] freedoms on which loads work then */
   int                  work_n_loaded;
   double               work_share; /* of a panel's work that what panels of several micro steps leave out may be */
   bool                 tells_work; /* it is wanted, counted or integrated along */
@@ -189,22 +189,21 @@ yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_s
 
 /* Is work a quadrature of the equations, which the solver integrates along? Else it is counted beside it, where there is any. */
 bool native_integrates_work(const yoke_native_def *def);
-/* What a state keeps of it; numbers only. Of dampers and of loads each: */
+/* What a state keeps of it; numbers only. */
 typedef struct native_work {
-  double sum[2];               /* dissipated, external: since the start [J], up to the open panel */
-  double is_open;              /* 1: a panel begins at t; -1: panels have been given up */
-  double t, power[2], rate[2]; /* there [W], [W/s] */
-  double h_before, power_before[2], rate_before[2]; /* where the panel before began, and its length; 0: there is none */
+  double sum[2];                              /* dissipated up to the open panel, external: since the start [J] */
+  double is_open;                             /* 1: a panel begins at t; -1: panels have been given up */
+  double t, power, rate;                      /* there: what dampers take [W], and how it changes [W/s] */
+  double h_before, power_before, rate_before; /* where the panel before began, and its length; 0: there is none */
   double length, count; /* of panels, and of the present one so far [micro steps]; 0: micro steps by points inside */
-  double wait;          /* micro steps by points inside before the first panel begins */
+  double wait;          /* micro steps by points inside before a panel is tried again */
   double patience;      /* the longest of them, since panels were of use */
-  double moment;        /* rates are differences over it [s] */
 } native_work;
 /* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
 /* The state is about to jump: what was counted up to here stays. */
-void   native_close_work(const native *n, void *scratch, void *state);
+void   native_close_work(const native *n, void *state);
 /* May it look into micro steps? */
 bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */

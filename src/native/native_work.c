@@ -7,11 +7,12 @@
  * both ends, so that of the work of F(t) is  int F e' dt = -int F' e dt = O(h^7), as that of the points is: order 6. Elsewhere, and in steps of
  * radau5 and bdf, whose stiff modes may have accelerations at the ends that tell nothing of the inside, q and v are the dense output that costs
  * nothing, at least cubic, at two points: order 4. So they are where laws jump.
- * Where powers read no inputs there are panels of some micro steps: powers and their rates at the ends alone,
+ * Equations that tell the powers of dampers, which follow from v, with their rates (equations.h, `losses`: chains), have them in panels of some
+ * micro steps: P and P' at the ends alone,
  *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
- * of order 6 in the length h of a panel, which follows from c. Chains tell the powers of dampers with their rates (equations.h), and loads are looked
- * at in every micro step; of other equations rates are differences over a moment. Panels end where the state jumps (native_close_work); what looks
- * at the work before a panel has ended evaluates the powers there and changes nothing.
+ * of order 6 in the length h of a panel, which follows from c; no panel is much longer than two of the one before. Loads are looked at in every micro step.
+ * Panels end where the state jumps (native_close_work); what looks at the work before a panel has ended evaluates the powers there and changes
+ * nothing.
  * A model that runs as a whole integrates both along as quadratures of its equations (multibody.h), as accurate as its solver is; so does a part
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
@@ -55,18 +56,13 @@ int native_work_keeps(const native *n) {
   return has_rates(&n->equations) ? 3 * n->equations.nv : 0;
 }
 
-/* Panels: powers and their rates at macro or micro points that are some micro steps apart. Motions that are given jump where they are extrapolated
- * anew, and powers that read them with them: there are none. */
+/* Panels need room for what is loaded. */
 void native_work_plan(native *n) {
   const yoke_equations *e = &n->equations;
-  n->work_panels          = 0;
-  if (!n->counts_work || !n->work_is_joined) return;
-  if (e->ops->losses == NULL) {
-    n->work_panels = n->work_reads_inputs ? 0 : 2;
-    return;
-  }
-  n->work_loaded = e->ops->loaded(e->self, &n->work_n_loaded);
-  n->work_panels = n->work_n_loaded <= e->nv ? 1 : 0; /* there is no more room */
+  n->work_has_panels      = false;
+  if (!n->counts_work || !n->work_is_joined || e->ops->losses == NULL) return;
+  n->work_loaded     = e->ops->loaded(e->self, &n->work_n_loaded);
+  n->work_has_panels = n->work_n_loaded <= e->nv;
 }
 
 /* What is left out of a panel's work is about 2 x^(3/2) of it, with x the share of its higher part: as accurate as the solver is, or 3e-7. */
@@ -74,36 +70,16 @@ double native_work_share(double rtol) {
   return fmax(cbrt(0.25 * rtol * rtol), 3e-5);
 }
 
-/* Of a micro step, over which rates are differences: rounding and what is left out are 1e-12 and 1e-8 of the work of smooth motions. */
-static const double moment = 1e-4;
-
-/* Powers at the state's own point, and their rates: from where the motion was a moment ago, where equations do not tell them. */
-static void find_powers(const native *n, void *scratch, const yoke_integrator_state *head, double power[2],
-                        double rate[2]) {
-  const yoke_equations *e = &n->equations;
-  const double         *v = yoke_integrator_v(n->integrator, head), *a = yoke_integrator_a(n->integrator, head);
-  if (e->ops->losses != NULL) {
-    power[1] = rate[1] = 0.0;
-    e->ops->losses(e->self, v, a, power, rate);
-    return;
-  }
-  const double *q = yoke_integrator_q(n->integrator, head), dt = work_of(n, head)->moment;
-  double       *q1 = native_doubles(scratch, n->at->work_q), *v1 = native_doubles(scratch, n->at->work_v), before[2];
-  double       *u = native_doubles(scratch, n->at->work_u); /* nobody reads it */
-  e->ops->powers(e->self, scratch, head->t, q, v, u, &power[0], &power[1]);
-  for (int i = e->nv; i < e->nq; ++i) q1[i] = q[i];
-  for (int i = 0; i < e->nv; ++i) {
-    v1[i] = v[i] - dt * a[i];
-    q1[i] = q[i] - dt * (v[i] - 0.5 * dt * a[i]);
-  }
-  e->ops->powers(e->self, scratch, head->t - dt, q1, v1, u, &before[0], &before[1]);
-  for (int k = 0; k < 2; ++k) rate[k] = (power[k] - before[k]) / dt;
+/* Power lost at the state's own point, and its rate. */
+static void find_losses(const native *n, const yoke_integrator_state *head, double *power, double *rate) {
+  n->equations.ops->losses(n->equations.self, yoke_integrator_v(n->integrator, head),
+                           yoke_integrator_a(n->integrator, head), power, rate);
 }
 
 /* The first panel begins here. */
-static void open_panel(const native *n, void *scratch, const yoke_integrator_state *head) {
+static void open_panel(const native *n, const yoke_integrator_state *head) {
   native_work *w = work_of(n, head);
-  find_powers(n, scratch, head, w->power, w->rate);
+  find_losses(n, head, &w->power, &w->rate);
   w->t       = head->t;
   w->length  = 1.0;
   w->is_open = 1.0;
@@ -125,8 +101,8 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
   if (!n->work_is_joined) return;
-  if (n->work_panels == 1 && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, scratch, head);
-  if (n->work_panels > 0 && work_of(n, head)->length > 0.0) {
+  if (n->work_has_panels && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
+  if (n->work_has_panels && work_of(n, head)->length > 0.0) {
     if (n->work_n_loaded > 0) keep_loaded(n, head, from);
     return;
   }
@@ -189,11 +165,13 @@ static void integrate(const native *n, void *scratch, const void *state, const y
 static void join(const hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
                  const double *restrict v0, const double *restrict v1, const double *restrict a0,
                  const double *restrict a1, double *restrict q, double *restrict v) {
-  const double hh = h * h, per_h = 1.0 / h;
+  const double per_h = 1.0 / h, hh = h * h;
+  const double q_q = c->q[0], q_v0 = h * c->q[1], q_v1 = h * c->q[2], q_a0 = hh * c->q[3], q_a1 = hh * c->q[4];
+  const double v_q = per_h * c->v[0], v_v0 = c->v[1], v_v1 = c->v[2], v_a0 = h * c->v[3], v_a1 = h * c->v[4];
   for (int i = 0; i < nv; ++i) {
     const double dq = q1[i] - q0[i];
-    q[i] = q0[i] + c->q[0] * dq + h * (c->q[1] * v0[i] + c->q[2] * v1[i]) + hh * (c->q[3] * a0[i] + c->q[4] * a1[i]);
-    v[i] = per_h * c->v[0] * dq + c->v[1] * v0[i] + c->v[2] * v1[i] + h * (c->v[3] * a0[i] + c->v[4] * a1[i]);
+    q[i]            = q0[i] + q_q * dq + (q_v0 * v0[i] + q_v1 * v1[i]) + (q_a0 * a0[i] + q_a1 * a1[i]);
+    v[i]            = v_q * dq + v_v0 * v0[i] + v_v1 * v1[i] + (v_a0 * a0[i] + v_a1 * a1[i]);
   }
 }
 
@@ -235,7 +213,7 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
                *a1 = yoke_integrator_a(n->integrator, head);
   double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   const double h = head->t - head->t_prev;
-  if (n->work_panels == 1) {
+  if (n->work_has_panels) {
     integrate_velocities(n, scratch, head, sum);
     return;
   }
@@ -275,26 +253,27 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
   return sum;
 }
 
-/* Work k from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
+/* Work from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
  * the begin of the panel before, s = -r in units of h, add to it: with w = s^2 (s - 1)^2
  *   p5 = p3 + w (A + B s),  int_0^1 w = 1/30,  int_0^1 w s = 1/60 */
-static double panel_work(const native_work *w, int k, double h, double power, double rate, double *higher) {
-  const double dP = power - w->power[k], from = h * w->rate[k], to = h * rate;
+static double panel_work(const native_work *w, double h, double power, double rate, double *higher) {
+  const double dP = power - w->power, from = h * w->rate, to = h * rate;
   *higher = 0.0;
   if (w->h_before > 0.0) {
     const double r = w->h_before / h, c2 = 3.0 * dP - 2.0 * from - to,
                  c3    = from + to - 2.0 * dP; /* p3 in powers of s */
-    const double value = w->power_before[k] - (w->power[k] - r * (from - r * (c2 - r * c3)));
-    const double slope = h * w->rate_before[k] - (from - r * (2.0 * c2 - 3.0 * r * c3));
+    const double value = w->power_before - (w->power - r * (from - r * (c2 - r * c3)));
+    const double slope = h * w->rate_before - (from - r * (2.0 * c2 - 3.0 * r * c3));
     const double at = r * r * (1.0 + r) * (1.0 + r), at_slope = -2.0 * r * (1.0 + r) * (1.0 + 2.0 * r);
     const double q = value / at, B = (slope - at_slope * q) / at, A = q + r * B;
     *higher = h * (2.0 * A + B) / 60.0;
   }
-  return h * (0.5 * (w->power[k] + power) + (from - to) / 12.0);
+  return h * (0.5 * (w->power + power) + (from - to) / 12.0);
 }
 
 /* Share of the higher part that single micro steps bear before their inside is looked at. */
 static const double most_of_one = 1e-3;
+static const double most_growth = 2.5; /* from panel to panel: far behind one that is shorter by more c is noise */
 enum { LONGEST = 8 /* micro steps */ };
 /* Micro steps before panels are tried again where they did not pay. */
 enum { FIRST_PATIENCE = 2, LONGEST_PATIENCE = 32 };
@@ -323,45 +302,45 @@ static void give_up_panels(native_work *w) {
 }
 
 /* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
-static void end_panel(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
-  double       power[2], rate[2];
+static void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+  double       power, rate;
   const double h = head->t - w->t;
-  find_powers(n, scratch, head, power, rate);
+  find_losses(n, head, &power, &rate);
   if (w->is_open > 0.0) {
-    const bool knows = w->h_before > 0.0;
-    double     size = DBL_MIN, left = 0.0, sum = 0.0;
-    for (int k = 0; k < n->work_panels; ++k) {
-      double       higher;
-      const double work = panel_work(w, k, h, power[k], rate[k], &higher);
-      if (w->length > 0.0) w->sum[k] += work + higher;
-      size += fabs(work);
-      left += fabs(higher);
-      sum += fabs(w->sum[k]);
-    }
-    const double usual = sum * h / (head->t - n->model->t_start);
-    w->length = next_length(n->work_share, w->length, left / size, left / (usual > size ? usual : size), knows);
+    const bool   knows = w->h_before > 0.0;
+    double       higher;
+    const double work = panel_work(w, h, power, rate, &higher);
+    if (w->length > 0.0) w->sum[0] += work + higher;
+    const double size  = fabs(work) > DBL_MIN ? fabs(work) : DBL_MIN,
+                 usual = fabs(w->sum[0]) * h / (head->t - n->model->t_start);
+    w->length =
+        next_length(n->work_share, w->length, fabs(higher) / size, fabs(higher) / (usual > size ? usual : size), knows);
     if (knows && w->length == 0.0) {
       give_up_panels(w);
       return;
     }
     if (knows) w->patience = 0.0;
-    w->h_before = h;
-    memcpy(w->power_before, w->power, sizeof power);
-    memcpy(w->rate_before, w->rate, sizeof rate);
+    w->h_before     = h;
+    w->power_before = w->power;
+    w->rate_before  = w->rate;
   }
-  w->t = head->t;
-  memcpy(w->power, power, sizeof power);
-  memcpy(w->rate, rate, sizeof rate);
+  w->t       = head->t;
+  w->power   = power;
+  w->rate    = rate;
   w->count   = 0.0;
   w->is_open = 1.0;
 }
 
+/* Would another micro step like the last one make the panel too long for what the one before tells of it? */
+static bool is_long(const native_work *w, const yoke_integrator_state *head) {
+  return w->h_before > 0.0 && 2.0 * head->t - head->t_prev - w->t > most_growth * w->h_before;
+}
+
 static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
                          native_work *w) {
-  w->moment = moment * (head->t - head->t_prev);
   if (w->length > 0.0) {
-    if (n->work_panels == 1) w->sum[1] += load_work(n, scratch, head);
-    if (++w->count < w->length) return;
+    w->sum[1] += load_work(n, scratch, head);
+    if (++w->count < w->length && !is_long(w, head)) return;
   } else {
     integrate_joined(n, scratch, head, u, w->sum);
     if (w->wait > 0.0) {
@@ -369,19 +348,18 @@ static void count_panels(const native *n, void *scratch, const yoke_integrator_s
       return;
     }
   }
-  end_panel(n, scratch, head, w);
+  end_panel(n, head, w);
 }
 
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
   native_work *work = work_of(n, head);
   if (!(head->t > head->t_prev)) return;
-  if (n->work_panels > 0 && is_joined(n, head)) {
+  if (n->work_has_panels && is_joined(n, head)) {
     count_panels(n, scratch, head, u, work);
     return;
   }
   if (work->is_open > 0.0) { /* `auto` has changed its method: the last panel is left as it began */
-    const double h = head->t_prev - work->t;
-    for (int k = 0; k < n->work_panels; ++k) work->sum[k] += h * (work->power[k] + 0.5 * h * work->rate[k]);
+    work->sum[0] += (head->t_prev - work->t) * (work->power + 0.5 * (head->t_prev - work->t) * work->rate);
     forget_panels(work, 0.0);
   }
   if (is_joined(n, head))
@@ -390,23 +368,21 @@ void native_count_work(const native *n, void *scratch, yoke_integrator_state *he
     integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
 }
 
-/* Adds the work of a panel that has not ended, up to the state's own point. */
-static void add_open(const native *n, void *scratch, const yoke_integrator_state *head, double sum[2]) {
+/* Lost in a panel that has not ended, up to the state's own point. */
+static double open_loss(const native *n, const yoke_integrator_state *head) {
   const native_work *w = work_of(n, head);
-  double             power[2], rate[2], higher;
-  if (!(w->count > 0.0)) return;
-  find_powers(n, scratch, head, power, rate);
-  for (int k = 0; k < n->work_panels; ++k) {
-    const double work = panel_work(w, k, head->t - w->t, power[k], rate[k], &higher);
-    sum[k] += work + higher;
-  }
+  double             power, rate, higher;
+  if (!n->work_has_panels || !(w->count > 0.0)) return 0.0;
+  find_losses(n, head, &power, &rate);
+  const double lost = panel_work(w, head->t - w->t, power, rate, &higher);
+  return lost + higher;
 }
 
-void native_close_work(const native *n, void *scratch, void *state) {
+void native_close_work(const native *n, void *state) {
   native_work *w = work_of(n, state);
-  if (n->work_panels == 0) return;
-  add_open(n, scratch, state, w->sum);
-  forget_panels(w, 1.0); /* where states are pushed behind every step a panel would begin in vain */
+  if (!n->work_has_panels) return;
+  w->sum[0] += open_loss(n, state);
+  forget_panels(w, 0.0);
 }
 
 void native_bring_in(const native *n, void *state, double *q, double work) {
@@ -444,14 +420,12 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const yoke_integrator_state *head    = state;
   const native_work           *work    = work_of(n, state);
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
-  double                       sum[2], rest[2] = {0.0, 0.0};
+  double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
-  memcpy(sum, work->sum, sizeof sum);
-  if (n->work_panels > 0) add_open(n, scratch, head, sum);
-  if (is_past && n->work_panels == 1 && work->is_open > 0.0)
+  if (is_past && work->is_open > 0.0)
     rest_of_panels(n, scratch, head, fmax(at->t, head->t_prev), at->v, rest);
   else if (is_past)
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
-  out->dissipated = sum[0] - rest[0];
-  out->external   = sum[1] - rest[1];
+  out->dissipated = work->sum[0] + open_loss(n, head) - rest[0];
+  out->external   = work->sum[1] - rest[1];
 }
