@@ -1,46 +1,10 @@
 #include "coupling/correction.h"
+#include "coupling/newton_matrix.h"
 #include "linalg/lapack.h"
 #include "base/memory.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Rows of one coupling:  dc/dw = dc/du [node is the end] + dc/du' d(u')/dw + dc/d(int u) d(int u)/dw + sum over sides dc/dy dy/dw. */
-static void add_wire(yoke_graph *g, const graph_wire *wire, int set, double *J) {
-  yoke_coupling_view view = graph_view(g, wire);
-  view.set                = graph_set(wire, set);
-  wire->wire.formulation->jacobian(wire->wire.self, &view, wire->lent->dc_du, wire->lent->dc_du_dot,
-                                   wire->lent->dc_du_integral, wire->lent->dc_dy[0], wire->lent->dc_dy[1]);
-  int own = 0;
-  for (int k = 0; k < wire->n_channels; ++k) {
-    const graph_channel *channel = &g->channels[wire->first + k];
-    const yoke_past      past    = graph_past(g, channel);
-    yoke_layout_measures by_w[YOKE_LAYOUT_MAX_NODES];
-    yoke_layout_slopes(&channel->layout, &past, by_w);
-    for (int j = 0; j < channel->n_nodes; ++j, ++own) {
-      for (int r = 0; r < wire->n_c; ++r) {
-        const int at    = r * wire->n_channels + k;
-        double    value = wire->lent->dc_du_dot[at] * by_w[j].end_derivative / g->H +
-                       wire->lent->dc_du_integral[at] * by_w[j].integral * g->H;
-        if (j == channel->n_nodes - 1) value += wire->lent->dc_du[at];
-        J[wire->slot_own[r * wire->n_c + own]] += value;
-      }
-    }
-  }
-  for (int side = 0; side < 2; ++side) {
-    const graph_subsystem *s  = &g->subsystems[wire->wire.subsystem[side]];
-    const int              ny = s->subsystem->ny;
-    for (int c = 0; c < s->n_columns; ++c) {
-      const double *dy = s->dy + (size_t)c * (size_t)ny + wire->y_at[side];
-      for (int r = 0; r < wire->n_c; ++r) {
-        const double *row = wire->lent->dc_dy[side] + (size_t)r * (size_t)wire->n_y[side];
-        double        sum = 0.0;
-        for (int k = 0; k < wire->n_y[side]; ++k) sum += row[k] * dy[k];
-        J[wire->slot_side[side][r * s->n_columns + c]] += sum;
-      }
-    }
-  }
-}
 
 static yoke_status singular(const yoke_graph *g, yoke_context *ctx) {
   return yoke_fail(ctx, YOKE_SINGULAR, "the coupling conditions are singular at t = %.9g s (%d conditions)", g->t_next,
@@ -54,12 +18,8 @@ static void tag_matrix(yoke_graph *g) {
 
 yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
   if (g->n_c == 0) return YOKE_OK;
-  g->made.is_made  = false;
-  const size_t nnz = (size_t)g->pattern->nnz;
-  memset(g->J, 0, (size_t)g->n_sets * nnz * sizeof *g->J);
-  for (int set = 0; set < g->n_sets; ++set) {
-    for (int i = 0; i < g->n_wires; ++i) add_wire(g, &g->wires[i], set, g->J + (size_t)set * nnz);
-  }
+  g->made.is_made = false;
+  graph_newton_assemble(g);
   if (g->broyden != NULL) {
     const size_t n = (size_t)g->n_c;
     memset(g->broyden, 0, n * n * sizeof *g->broyden);
@@ -72,7 +32,7 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
     return YOKE_OK;
   }
   for (int set = 0; set < g->n_sets; ++set) {
-    const yoke_status status = yoke_factor_make(g->linear, g->J + (size_t)set * nnz, NULL, &g->factor[set]);
+    const yoke_status status = graph_newton_factor(g, set);
     if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling conditions", g->n_c);
     if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
   }

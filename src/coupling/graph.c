@@ -1,6 +1,7 @@
 /* A graph as an object: creation, destruction, questions about the accepted state. */
 #include "coupling/comparison.h"
 #include "coupling/graph_instant.h"
+#include "coupling/newton_matrix.h"
 #include "coupling/joint_forces.h"
 #include "coupling/state_reset.h"
 
@@ -126,8 +127,7 @@ void yoke_graph_destroy(yoke_graph **graph) {
     yoke_factor_release(&g->factor[set]);
     yoke_factor_release(&g->factor_kept[set]);
   }
-  yoke_linear_destroy(&g->linear);
-  yoke_pattern_destroy(&g->pattern);
+  graph_newton_destroy(g);
   yoke_state_reset_destroy(&g->reset);
   yoke_state_reset_destroy(&g->joints);
   graph_instant_destroy(&g->anew);

@@ -291,6 +291,7 @@ typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 typedef struct graph_instant     graph_instant;     /* graph_instant.h */
 typedef struct graph_multirate   graph_multirate;   /* multirate.h */
+typedef struct graph_newton      graph_newton;      /* newton_matrix.h */
 
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
@@ -387,6 +388,7 @@ struct yoke_graph {
   /* Newton, one solve per set: of the couplings with several sets each takes its own, those with less stay with their last */
   yoke_pattern *pattern;
   yoke_linear  *linear;
+  graph_newton *newton;                              /* who makes them; NULL: there are no conditions to meet */
   int           n_sets;                              /* the most of all couplings */
   yoke_factor  *factor[YOKE_COUPLING_MAX_SETS];      /* [n_sets] */
   yoke_factor  *factor_kept[YOKE_COUPLING_MAX_SETS]; /* [n_sets] as accepted at T_N */
@@ -408,6 +410,11 @@ struct yoke_graph {
   graph_instant     *signals; /* of signals alone */
   yoke_state_reset  *joints;  /* reset of all joints */
 };
+
+/* What a wire at work borrows, as large as the largest of them needs it; a failure shows in the arena of the graph. */
+void        graph_take_lent(yoke_graph *graph, graph_lent *lent);
+/* Room in `scratch` for what conditions take while they are evaluated (for each output and channel some rows of numbers): steps find it. */
+yoke_status graph_warm_up(const yoke_graph *graph, yoke_arena *scratch, yoke_context *ctx);
 
 /* The pool, where there is none yet. */
 yoke_status graph_take_pool(yoke_graph *graph, yoke_context *ctx);

@@ -1,8 +1,9 @@
-/* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, the places of the Newton matrix, and all
+/* Wiring of a graph: channels and conditions of the wires, which unknowns enter which subsystem, and all
  * arrays that a step needs. */
 #include "coupling/multirate.h"
 #include "coupling/column_sources.h"
 #include "coupling/graph_feeds.h"
+#include "coupling/newton_matrix.h"
 #include "coupling/residuals.h"
 
 #include "base/assert.h"
@@ -62,10 +63,8 @@ static size_t larger(size_t a, int b) {
   return a > (size_t)b ? a : (size_t)b;
 }
 
-/* What the graph lends to the wire that is at work is as large as the largest of them needs it. */
-static void take_lent(yoke_graph *g) {
+void graph_take_lent(yoke_graph *g, graph_lent *lent) {
   const size_t width = GRAPH_SIGNAL_DEGREE + 1;
-  graph_lent  *lent  = &g->lent;
   size_t       n = 0, n_c = 0, n_y = 0, n_p = 0, n_v = 0;
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
@@ -105,18 +104,17 @@ static void list_felt(yoke_graph *g) {
   }
 }
 
-/* Room for what conditions take while they are evaluated (for each output and channel some rows of numbers): steps find it. */
-static yoke_status warm_up(yoke_graph *g, yoke_context *ctx) {
-  const size_t rows = 64, mark = yoke_arena_mark(&g->work);
+yoke_status graph_warm_up(const yoke_graph *g, yoke_arena *scratch, yoke_context *ctx) {
+  const size_t rows = 64, mark = yoke_arena_mark(scratch);
   size_t       widest = 0;
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire  = &g->wires[i];
     const size_t      width = (size_t)wire->n_channels + (size_t)wire->n_y[0] + (size_t)wire->n_y[1];
     if (width > widest) widest = width;
   }
-  (void)yoke_arena_take(&g->work, rows * widest, sizeof(double));
-  yoke_arena_release(&g->work, mark);
-  return yoke_arena_check(&g->work, ctx, "the conditions of %d couplings", g->n_wires);
+  (void)yoke_arena_take(scratch, rows * widest, sizeof(double));
+  yoke_arena_release(scratch, mark);
+  return yoke_arena_check(scratch, ctx, "the conditions of %d couplings", g->n_wires);
 }
 
 static int kind_of(const yoke_channel *channel) {
@@ -163,10 +161,10 @@ static yoke_status build_wires(yoke_graph *g, yoke_context *ctx, const yoke_wire
     for (int side = 0; side < 2; ++side) wire->n_y[side] = wires[i].n_y[side];
   }
   list_felt(g);
-  take_lent(g);
+  graph_take_lent(g, &g->lent);
   share_sets(g);
   YOKE_TRY(yoke_arena_check(&g->arena, ctx, "%d couplings", g->n_wires));
-  return warm_up(g, ctx);
+  return graph_warm_up(g, &g->work, ctx);
 }
 
 /* Signals that subsystem i waits for: of subsystems without a place. */
@@ -392,53 +390,6 @@ static yoke_status build_subsystems(yoke_graph *g, yoke_context *ctx, yoke_subsy
   return ok ? YOKE_OK : yoke_out_of_memory(ctx, "%d workers", n_workers);
 }
 
-/* Newton matrix: conditions of a wire against its own unknowns and all that enter its two subsystems. */
-static yoke_status build_matrix(yoke_graph *g, yoke_context *ctx) {
-  size_t n = 0;
-  for (int i = 0; i < g->n_wires; ++i) {
-    const graph_wire *wire = &g->wires[i];
-    size_t            own  = 0;
-    for (int k = 0; k < wire->n_channels; ++k) own += (size_t)g->channels[wire->first + k].n_nodes;
-    n += (size_t)wire->n_c * (own + (size_t)g->subsystems[wire->wire.subsystem[0]].n_columns +
-                              (size_t)g->subsystems[wire->wire.subsystem[1]].n_columns);
-  }
-  yoke_arena  scratch = {0};
-  int        *row     = yoke_arena_take(&scratch, n, sizeof *row);
-  int        *col     = yoke_arena_take(&scratch, n, sizeof *col);
-  int        *slot    = yoke_arena_take(&scratch, n, sizeof *slot);
-  yoke_status status  = yoke_arena_check(&scratch, ctx, "a Newton matrix of %d conditions", g->n_c);
-  for (int pass = 0; pass < 2 && status == YOKE_OK; ++pass) { /* 0: count and build the pattern; 1: hand out slots */
-    size_t at = 0;
-    for (int i = 0; i < g->n_wires; ++i) {
-      graph_wire *wire      = &g->wires[i];
-      const int   first_w   = wire->n_channels > 0 ? g->channels[wire->first].w_at : 0;
-      const int   n_own     = wire->n_c; /* unknowns of a coupling are as many as its conditions */
-      const int   counts[3] = {n_own, g->subsystems[wire->wire.subsystem[0]].n_columns,
-                               g->subsystems[wire->wire.subsystem[1]].n_columns};
-      for (int part = 0; part < 3; ++part) {
-        int **place = part == 0 ? &wire->slot_own : &wire->slot_side[part - 1];
-        if (pass == 1) {
-          *place = yoke_arena_take(&g->arena, (size_t)wire->n_c * (size_t)counts[part], sizeof **place);
-          if (*place == NULL) status = yoke_out_of_memory(ctx, "the couplings");
-        }
-        for (int r = 0; r < wire->n_c && status == YOKE_OK; ++r) {
-          for (int k = 0; k < counts[part]; ++k, ++at) {
-            row[at] = wire->c_at + r;
-            col[at] = part == 0 ? first_w + k : g->subsystems[wire->wire.subsystem[part - 1]].column[k];
-            if (pass == 1) (*place)[r * counts[part] + k] = slot[at];
-          }
-        }
-      }
-    }
-    if (pass == 0 && status == YOKE_OK) {
-      status = yoke_pattern_create(ctx, g->n_c, g->n_w, (int)at, row, col, slot, &g->pattern);
-      if (status == YOKE_OK && g->n_c > 0) status = yoke_linear_create(ctx, g->pattern, YOKE_LINEAR_KLU, &g->linear);
-    }
-  }
-  yoke_arena_free(&scratch);
-  return status;
-}
-
 static yoke_status allocate_unknowns(yoke_graph *g, yoke_context *ctx) {
   const size_t n   = (size_t)g->n_w;
   g->w             = yoke_arena_take(&g->arena, n, sizeof(double));
@@ -469,6 +420,6 @@ yoke_status graph_wire_up(yoke_graph *g, const yoke_wire *wires, yoke_subsystem 
 }
 
 yoke_status graph_take_unknowns(yoke_graph *g, yoke_context *ctx) {
-  if (g->scheme->needs_repeat) YOKE_TRY(build_matrix(g, ctx));
+  if (g->scheme->needs_repeat) YOKE_TRY(graph_newton_create(g, ctx));
   return allocate_unknowns(g, ctx);
 }

@@ -9,6 +9,7 @@
  *   3. Solving writes to the caller's work only. KLU would write to Numeric->Xwork and to Common: each solve uses
  *      private copies of these two small structs. */
 #include "linalg/lapack.h"
+#include "linalg/block_lu.h"
 #include "linalg/sparse.h"
 #include "base/assert.h"
 #include "base/memory.h"
@@ -43,6 +44,7 @@ struct yoke_linear {
   klu_common          common;       /* KLU: settings, copied for each call */
   int                *place;        /* banded: [n] row and column i of the matrix are place[i] of the band */
   int                 lower, upper; /* banded: widths */
+  yoke_block_lu      *blocks;       /* KLU: NULL: no blocks */
   spare_factors      *spare;
 };
 
@@ -51,10 +53,11 @@ struct yoke_factor {
   atomic_int         references;
   const yoke_linear *linear;
   bool               is_complex;
-  klu_numeric       *numeric; /* KLU */
-  double             growth;  /* KLU: growth of the factorisation that chose the pivots, see yoke_numeric_growth */
-  double            *values;  /* dense, banded: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
-  lapack_int        *pivot;   /* dense, banded: [n] */
+  klu_numeric       *numeric;   /* KLU */
+  double             growth;    /* KLU: growth of the factorisation that chose the pivots, see yoke_numeric_growth */
+  double            *values;    /* dense, banded: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
+  lapack_int        *pivot;     /* dense, banded, blocks: [n] */
+  bool               is_blocks; /* made by blocks, not by KLU */
 };
 
 /* ---- graph of a pattern ---- */
@@ -358,6 +361,18 @@ yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, y
   return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
 }
 
+yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern, int n_blocks,
+                                      const int *first_row, yoke_linear **out) {
+  YOKE_TRY(yoke_linear_create(ctx, pattern, YOKE_LINEAR_KLU, out));
+  const yoke_status status = yoke_block_lu_create(ctx, pattern, n_blocks, first_row, &(*out)->blocks);
+  if (status != YOKE_OK) yoke_linear_destroy(out);
+  return status;
+}
+
+int yoke_linear_n_parts(const yoke_linear *linear) {
+  return linear->blocks != NULL ? yoke_block_lu_n_parts(linear->blocks) : 0;
+}
+
 size_t yoke_linear_work_of_rows(int n) {
   return 4 * (size_t)n + 8; /* KLU complex: n pairs of the vector and n pairs of work */
 }
@@ -379,7 +394,8 @@ static size_t value_count(const yoke_linear *linear, bool is_complex) {
   case YOKE_LINEAR_BANDED: return parts * n * band_height(linear);
   case YOKE_LINEAR_KLU: break;
   }
-  return is_complex ? 2 * (size_t)linear->pattern->nnz : 0;
+  if (is_complex) return 2 * (size_t)linear->pattern->nnz;
+  return linear->blocks != NULL ? yoke_block_lu_n_values(linear->blocks) : 0;
 }
 
 static size_t entry_size(const yoke_factor *factor) {
@@ -407,6 +423,7 @@ void yoke_linear_destroy(yoke_linear **linear) {
     klu_common common = (*linear)->common;
     klu_free_symbolic(&(*linear)->symbolic, &common);
   }
+  yoke_block_lu_destroy(&(*linear)->blocks);
   yoke_arena_free(&(*linear)->arena);
   free(*linear);
   *linear = NULL;
@@ -420,7 +437,7 @@ static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
   factor->linear     = linear;
   factor->is_complex = is_complex;
   factor->values     = yoke_arena_take(&factor->arena, value_count(linear, is_complex) + 1, sizeof *factor->values);
-  if (linear->kind != YOKE_LINEAR_KLU)
+  if (linear->kind != YOKE_LINEAR_KLU || linear->blocks != NULL)
     factor->pivot = yoke_arena_take(&factor->arena, (size_t)linear->n + 1, sizeof *factor->pivot);
   if (factor->arena.has_failed) {
     factor_destroy(factor);
@@ -486,6 +503,7 @@ static yoke_status sparse_make(yoke_factor *factor, const double *re, const doub
   klu_common         common = linear->common;
   double            *values = sparse_values(factor, re, im);
   int               *start = linear->pattern->col_start, *row = linear->pattern->row;
+  factor->is_blocks = false;
   if (factor->numeric != NULL) {
     if (sparse_refactor(factor, values, &common)) return YOKE_OK;
     factor_forget(factor);
@@ -608,11 +626,44 @@ yoke_status yoke_factor_make(const yoke_linear *linear, const double *re, const 
   return YOKE_OK;
 }
 
-/* x [n or n pairs] in place; `work` [n or n pairs] for KLU. */
+/* ---- by blocks ---- */
+
+yoke_status yoke_factor_begin_parts(const yoke_linear *linear, const double *re, yoke_factor **factor,
+                                    yoke_part_work *work) {
+  *work = (yoke_part_work){.factor = own_factor(linear, false, factor), .re = re};
+  if (work->factor == NULL) return YOKE_E_MEMORY;
+  factor_forget(work->factor);
+  work->factor->is_blocks  = true;
+  const yoke_status status = yoke_block_lu_begin(linear->blocks, re, work->factor->values);
+  if (status != YOKE_OK) yoke_factor_release(&work->factor);
+  return status;
+}
+
+void yoke_factor_part(yoke_part_work *work, int part) {
+  yoke_factor *factor = work->factor;
+  work->status[part] = yoke_block_lu_factor_part(factor->linear->blocks, work->re, factor->values, factor->pivot, part);
+}
+
+yoke_status yoke_factor_end_parts(yoke_part_work *work, yoke_factor **factor) {
+  const yoke_block_lu *blocks = work->factor->linear->blocks;
+  yoke_status          status = YOKE_OK;
+  for (int p = 0; p < yoke_block_lu_n_parts(blocks) && status == YOKE_OK; ++p) status = work->status[p];
+  if (status == YOKE_OK) status = yoke_block_lu_factor_top(blocks, work->re, work->factor->values, work->factor->pivot);
+  if (status != YOKE_OK) yoke_factor_release(&work->factor);
+  *factor      = work->factor;
+  work->factor = NULL;
+  return status;
+}
+
+/* ---- solve ---- */
+
+/* x [n or n pairs] in place; `work` [n or n pairs] for KLU, [2 n] for blocks. */
 static void solve_packed(const yoke_factor *factor, double *x, double *work) {
   const yoke_linear *linear = factor->linear;
   const lapack_int   n = linear->n, lower = linear->lower, upper = linear->upper, height = 2 * lower + upper + 1;
-  if (linear->kind == YOKE_LINEAR_KLU) {
+  if (factor->is_blocks) {
+    yoke_block_lu_solve(linear->blocks, factor->values, factor->pivot, x, work);
+  } else if (linear->kind == YOKE_LINEAR_KLU) {
     klu_common  common  = linear->common; /* invariant 3 */
     klu_numeric numeric = *factor->numeric;
     numeric.Xwork       = work;
@@ -666,7 +717,8 @@ void yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double
 static uint64_t fingerprint(const yoke_linear *linear) {
   const yoke_pattern *p      = linear->pattern;
   const size_t        n      = (size_t)linear->n;
-  const int           head[] = {(int)linear->kind, linear->n, p->nnz, linear->lower, linear->upper};
+  const int           head[] = {(int)linear->kind, linear->n,     p->nnz,
+                                linear->lower,     linear->upper, (int)value_count(linear, false)};
   uint64_t            sum    = yoke_checksum(YOKE_CHECKSUM_START, head, sizeof head);
   sum                        = yoke_checksum(sum, p->col_start, (n + 1) * sizeof(int));
   sum                        = yoke_checksum(sum, p->row, (size_t)p->nnz * sizeof(int));
@@ -690,8 +742,9 @@ void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
   yoke_pack_tag(pack, "factor");
   yoke_pack_bool(pack, factor->is_complex);
   yoke_pack_int64(pack, (int64_t)fingerprint(linear));
+  yoke_pack_bool(pack, factor->is_blocks);
   if (linear->n == 0) return;
-  if (linear->kind == YOKE_LINEAR_KLU) {
+  if (linear->kind == YOKE_LINEAR_KLU && !factor->is_blocks) {
     yoke_pack_double(pack, factor->growth);
     yoke_numeric_pack(linear->symbolic, factor->numeric, entry_size(factor), pack);
   } else {
@@ -703,13 +756,17 @@ void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
 /* The content of a factor that only the caller holds. */
 static yoke_status factor_read(yoke_factor *factor, yoke_unpack *in) {
   const yoke_linear *linear = factor->linear;
-  if (linear->kind == YOKE_LINEAR_KLU) {
+  if (linear->kind == YOKE_LINEAR_KLU && !factor->is_blocks) {
     factor->growth  = yoke_unpack_double(in);
     factor->numeric = yoke_numeric_unpack(linear->symbolic, entry_size(factor), &linear->common, in);
     return factor->numeric != NULL || in->failure != NULL ? YOKE_OK : YOKE_E_MEMORY;
   }
   yoke_unpack_int32s(in, (size_t)linear->n, factor->pivot);
   yoke_unpack_doubles(in, value_count(linear, factor->is_complex), factor->values);
+  if (factor->is_blocks) {
+    if (!yoke_block_lu_fits(linear->blocks, factor->pivot)) yoke_unpack_refuse(in, "a pivot is not a row");
+    return YOKE_OK;
+  }
   for (int i = 0; i < linear->n; ++i) {
     if (factor->pivot[i] < 1 || factor->pivot[i] > linear->n) yoke_unpack_refuse(in, "a pivot is not a row");
   }
@@ -721,8 +778,9 @@ yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_
   yoke_unpack_tag(in, "factor");
   const bool    is_complex = yoke_unpack_bool(in);
   const int64_t print      = yoke_unpack_int64(in);
+  const bool    is_blocks  = yoke_unpack_bool(in);
   YOKE_TRY(yoke_unpack_check(in, ctx));
-  if (print != (int64_t)fingerprint(linear)) {
+  if (print != (int64_t)fingerprint(linear) || (is_blocks && (is_complex || linear->blocks == NULL))) {
     return yoke_fail(
         ctx, YOKE_E_USAGE,
         "packed state: its matrix is not that of this model (%d rows, %d entries); unpack it with the model "
@@ -732,6 +790,7 @@ yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_
   yoke_factor *factor = factor_take(linear, is_complex);
   if (factor == NULL) return yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
   factor_forget(factor);
+  factor->is_blocks  = is_blocks;
   yoke_status status = linear->n > 0 ? factor_read(factor, in) : YOKE_OK;
   if (status != YOKE_OK) status = yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
   if (status == YOKE_OK) status = yoke_unpack_check(in, ctx);

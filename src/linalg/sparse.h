@@ -45,7 +45,12 @@ yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern /*
  * makes the diagonal a sound pivot; without the marks pivoting destroys the ordering (fill-in 10 to 100 times). */
 yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern /* keeps */,
                                       const uint8_t *is_weak, yoke_linear_kind kind, yoke_linear **out);
+/* KLU, and factors by dense blocks, which parts of the matrix have side by side (block_lu.h); first_row [n_blocks + 1]. */
+yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, int n_blocks,
+                                      const int *first_row, yoke_linear **out);
 void        yoke_linear_destroy(yoke_linear **linear);
+
+enum { YOKE_BLOCK_MOST_PARTS = 64 };
 
 typedef struct yoke_factor yoke_factor; /* LU of one real or complex matrix */
 
@@ -57,6 +62,19 @@ typedef struct yoke_factor yoke_factor; /* LU of one real or complex matrix */
 yoke_status  yoke_factor_make(const yoke_linear *linear, const double *re, const double *im, yoke_factor **factor);
 yoke_factor *yoke_factor_retain(yoke_factor *factor); /* NULL is fine; thread safe */
 void         yoke_factor_release(yoke_factor **factor);
+
+/* The same by blocks: begin, then every part once, by anybody and in any order, then end. Where pivots within blocks are not good enough one of them gives
+ * YOKE_SINGULAR, and yoke_factor_make may do better. On failure *factor is NULL, its reference dropped. */
+typedef struct yoke_part_work {
+  yoke_factor  *factor;
+  const double *re;
+  yoke_status   status[YOKE_BLOCK_MOST_PARTS];
+} yoke_part_work;
+int         yoke_linear_n_parts(const yoke_linear *linear); /* 0: there are no blocks */
+yoke_status yoke_factor_begin_parts(const yoke_linear *linear, const double *re, yoke_factor **factor,
+                                    yoke_part_work *work);
+void        yoke_factor_part(yoke_part_work *work, int part);
+yoke_status yoke_factor_end_parts(yoke_part_work *work, yoke_factor **factor);
 
 const yoke_linear *yoke_factor_linear(const yoke_factor *factor);
 bool               yoke_factor_is_complex(const yoke_factor *factor);
