@@ -1,6 +1,7 @@
 /* The interface system of many couplings: a chain and a tree of rods with rigid joints, a row of masses with springs, each body a subsystem of its
- * own, semi-implicit. Seconds per coupling of the matrix dc/dw with its factors and of a solve, and of a macro step without them; the exponent is that of the
- * growth from the size before, 1: linear in the couplings. Error: |J delta + c| / |c| of the correction of the last step. */
+ * own, semi-implicit. Seconds per coupling of the matrix dc/dw with its factors and of a solve, and of a macro step without them, one thread; the exponent is that of the
+ * growth from the size before, 1: linear in the couplings. The matrix and its factors again by two threads, by the clock. Error: |J delta + c| / |c| of the
+ * correction of the last step. */
 #include "bench.h"
 #include "coupling/correction.h"
 
@@ -70,7 +71,14 @@ static double remainder_of(const yoke_graph *g) {
   return sqrt(left / fmax(size, 1e-300));
 }
 
-static interface_run measure(const interface_case *one, int n) {
+static double now(int threads) {
+  struct timespec clock;
+  if (threads == 1) return bench_now();
+  clock_gettime(CLOCK_MONOTONIC, &clock);
+  return (double)clock.tv_sec + 1e-9 * (double)clock.tv_nsec;
+}
+
+static interface_run measure(const interface_case *one, int n, int threads) {
   yoke_context        *ctx    = NULL;
   yoke_plan           *plan   = NULL;
   yoke_system         *system = NULL;
@@ -80,19 +88,20 @@ static interface_run measure(const interface_case *one, int n) {
   if (yoke_context_create(&ctx) != YOKE_OK) exit(7);
   yoke_model *model = load(ctx, one, n);
   if (yoke_plan_create(ctx, model, NULL, &plan) != YOKE_OK) bench_die(ctx, one->name);
-  if (yoke_system_create(ctx, plan, NULL, &system) != YOKE_OK) bench_die(ctx, one->name);
+  const yoke_system_options options = {.threads = threads};
+  if (yoke_system_create(ctx, plan, &options, &system) != YOKE_OK) bench_die(ctx, one->name);
   if (yoke_system_begin(system, NULL, ctx) != YOKE_OK) bench_die(ctx, one->name);
   yoke_graph *g = (yoke_graph *)(uintptr_t)yoke_system_graph(system);
   for (int k = 0; k < REPEATS; ++k) {
-    const double start = bench_now();
+    const double start = now(threads);
     if (yoke_system_step(system, plan->t_end, NULL, &step, &stop, ctx) != YOKE_OK) bench_die(ctx, one->name);
-    const double stepped = bench_now();
+    const double stepped = now(threads);
     if (graph_make_matrix(g, ctx) != YOKE_OK) bench_die(ctx, one->name);
-    const double made = bench_now();
+    const double made = now(threads);
     memcpy(g->c, g->c_before, (size_t)g->n_c * sizeof *g->c); /* that the step corrected */
-    const double begun = bench_now();
+    const double begun = now(threads);
     if (graph_correct(g, ctx) != YOKE_OK) bench_die(ctx, one->name);
-    const double solved = bench_now();
+    const double solved = now(threads);
     run.matrix          = fmin(run.matrix, made - stepped);
     run.solve           = fmin(run.solve, solved - begun);
     run.step            = fmin(run.step, stepped - start);
@@ -111,15 +120,16 @@ static interface_run measure(const interface_case *one, int n) {
 
 int main(void) {
   const int most = bench_is_quick() ? 100 : 1000;
-  printf("interface system, one thread: microseconds per coupling\n");
-  printf("%-24s %8s %10s %10s %10s %10s %10s\n", "what", "parts", "matrix", "solve", "rest", "exponent", "error");
+  printf("interface system: microseconds per coupling\n");
+  printf("%-24s %8s %10s %10s %10s %10s %10s %12s\n", "what", "parts", "matrix", "solve", "rest", "exponent", "error",
+         "two threads");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     double before = (double)NAN;
     for (int n = 10; n <= most; n *= 10) {
-      const interface_run run  = measure(&cases[i], n);
+      const interface_run run = measure(&cases[i], n, 1), two = measure(&cases[i], n, 2);
       const double        cost = run.matrix + run.solve, exponent = 1.0 + log10(cost / before);
-      printf("%-24s %8d %10.2f %10.2f %10.2f %10.2f %10.1e\n", cases[i].name, n, 1e6 * run.matrix, 1e6 * run.solve,
-             1e6 * run.step, exponent, run.error);
+      printf("%-24s %8d %10.2f %10.2f %10.2f %10.2f %10.1e %12.2f\n", cases[i].name, n, 1e6 * run.matrix,
+             1e6 * run.solve, 1e6 * run.step, exponent, run.error, 1e6 * two.matrix);
       fflush(stdout);
       bench_figure(cost, "s", run.error, "interface, %s, %d parts: matrix and solve per coupling", cases[i].name, n);
       before = cost;

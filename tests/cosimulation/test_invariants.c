@@ -262,10 +262,17 @@ static void same_bits_everywhere(const char *path, const char *sets, int n_steps
   rig_close(&first);
 }
 
+/* So many that their Newton matrix is made and factored by several tasks. */
+static const char *const many_joints =
+    "parameters.N=8;split={a: [\"rod[1]\"], b: [\"rod[2]\"], c: [\"rod[3]\"], d: "
+    "[\"rod[4]\"], e: [\"rod[5]\"], f: [\"rod[6]\"], g: [\"rod[7]\"], h: [\"rod[8]\"]};"
+    "cosimulation={scheme: semi-implicit, order: 1, step: 2e-3}";
+
 static void invariant_5_same_bits_for_serial_shuffled_and_threads(void **state) {
   (void)state;
   for (int i = 0; i < N_VARIANTS; ++i) same_bits_everywhere(four_bar, variants[i], 5);
   same_bits_everywhere("examples/chain-conv.yaml", "cosimulation.scheme=implicit;cosimulation.order=2", 20);
+  same_bits_everywhere("examples/pendulum-chain.yaml", many_joints, 5);
   same_bits_everywhere("examples/chain-conv.yaml", "cosimulation.scheme=semi-implicit;cosimulation.jacobian=analytic",
                        20);
 }
@@ -340,6 +347,11 @@ static void invariant_7_macro_steps_allocate_nothing(void **state) {
 static void invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing(void **state) {
   (void)state;
   for (int i = 0; i < N_VARIANTS; ++i) count_steps(four_bar, variants[i]);
+}
+
+static void invariant_7_macro_steps_of_many_joints_allocate_nothing(void **state) {
+  (void)state;
+  count_steps("examples/pendulum-chain.yaml", many_joints);
 }
 
 static void invariant_7_macro_steps_with_substeps_allocate_nothing(void **state) {
@@ -512,6 +524,7 @@ int main(void) {
 #if CAN_COUNT
     cmocka_unit_test(invariant_7_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_of_multibody_subsystems_allocate_nothing),
+    cmocka_unit_test(invariant_7_macro_steps_of_many_joints_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_with_substeps_allocate_nothing),
     cmocka_unit_test(invariant_7_controlled_macro_steps_allocate_nothing),
     cmocka_unit_test(invariant_7_macro_steps_with_every_solver_allocate_nothing),

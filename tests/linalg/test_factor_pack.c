@@ -201,12 +201,135 @@ static void damaged_factors_are_refused_or_stay_within_their_memory(void **unuse
   check_damage(YOKE_LINEAR_DENSE, false);
 }
 
+/* Three blocks of five, one of ten, one of five, each with the next: by blocks, in mid-life. */
+static yoke_factor *factor_by_blocks(matrix *m, uint64_t seed) {
+  yoke_part_work work;
+  yoke_factor   *factor = NULL;
+  matrix_fill(m, seed);
+  for (int i = 0; i < N; ++i) {
+    for (int k = m->pattern->col_start[i]; k < m->pattern->col_start[i + 1]; ++k) {
+      if (m->pattern->row[k] == i) m->re[k] += 8.0;
+    }
+  }
+  assert_int_equal(yoke_factor_begin_parts(m->linear, m->re, &factor, &work), YOKE_OK);
+  for (int p = 0; p < yoke_linear_n_parts(m->linear); ++p) yoke_factor_part(&work, p);
+  assert_int_equal(yoke_factor_end_parts(&work, &factor), YOKE_OK);
+  return factor;
+}
+
+static void blocks_create(matrix *m) {
+  static const int first[] = {0, 5, 10, 15, 25, 30};
+  int              row[N_MOST], col[N_MOST], n = 0;
+  for (int i = 0; i < 5; ++i) {
+    for (int j = i > 0 ? i - 1 : 0; j < 5 && j <= i + 1; ++j) {
+      for (int r = first[i]; r < first[i + 1]; ++r) {
+        for (int c = first[j]; c < first[j + 1]; ++c, ++n) row[n] = r, col[n] = c;
+      }
+    }
+  }
+  assert_int_equal(yoke_pattern_create(NULL, N, N, n, row, col, NULL, &m->pattern), YOKE_OK);
+  assert_int_equal(yoke_linear_create_blocks(NULL, m->pattern, 5, first, &m->linear), YOKE_OK);
+}
+
+static void unpacked_factors_by_blocks_solve_with_the_same_bits(void **unused) {
+  (void)unused;
+  matrix       here = {0}, there = {0};
+  double       x[2 * N], y[2 * N];
+  yoke_factor *other = NULL;
+  blocks_create(&here);
+  blocks_create(&there);
+  yoke_factor *factor = factor_by_blocks(&here, 3);
+  yoke_pack    pack   = pack_factor(factor);
+  assert_int_equal(unpack_factor(there.linear, &pack, NULL, &other), YOKE_OK);
+  solve(&here, factor, false, x);
+  solve(&there, other, false, y);
+  assert_memory_equal(x, y, N * sizeof *x);
+  yoke_pack_free(&pack);
+  yoke_factor_release(&factor);
+  yoke_factor_release(&other);
+  matrix_destroy(&here);
+  matrix_destroy(&there);
+}
+
+static void blocks_and_klu_solve_the_same_matrix(void **unused) {
+  (void)unused;
+  matrix m = {0};
+  double x[2 * N], y[2 * N];
+  blocks_create(&m);
+  yoke_factor *factor = factor_by_blocks(&m, 9);
+  solve(&m, factor, false, x);
+  assert_int_equal(yoke_factor_make(m.linear, m.re, NULL, &factor), YOKE_OK);
+  solve(&m, factor, false, y);
+  for (int i = 0; i < N; ++i) assert_true(fabs(x[i] - y[i]) < 1e-13);
+  yoke_factor_release(&factor);
+  matrix_destroy(&m);
+}
+
+/* The diagonal blocks of a saddle: there is a pivot for every row, but not in its own block. */
+static void where_blocks_have_no_pivots_klu_finds_some(void **unused) {
+  (void)unused;
+  matrix         m = {0};
+  double         x[2 * N];
+  yoke_part_work work;
+  blocks_create(&m);
+  yoke_factor *factor = factor_by_blocks(&m, 4);
+  for (int j = 0; j < 10; ++j) { /* blocks 0 and 1 of five rows: nothing but each other */
+    for (int k = m.pattern->col_start[j]; k < m.pattern->col_start[j + 1]; ++k)
+      m.re[k] = m.pattern->row[k] == (j + 5) % 10 ? 1.0 : 0.0;
+  }
+  yoke_status status = yoke_factor_begin_parts(m.linear, m.re, &factor, &work);
+  if (status == YOKE_OK) {
+    for (int p = 0; p < yoke_linear_n_parts(m.linear); ++p) yoke_factor_part(&work, p);
+    status = yoke_factor_end_parts(&work, &factor);
+  }
+  assert_int_equal(status, YOKE_SINGULAR);
+  assert_null(factor);
+  assert_int_equal(yoke_factor_make(m.linear, m.re, NULL, &factor), YOKE_OK);
+  solve(&m, factor, false, x);
+  yoke_factor_release(&factor);
+  matrix_destroy(&m);
+}
+
+static void damaged_factors_by_blocks_stay_within_their_memory(void **unused) {
+  (void)unused;
+  matrix      m = {0};
+  yoke_unpack begin;
+  double      x[2 * N];
+  int         n_refused = 0;
+  blocks_create(&m);
+  yoke_factor *factor = factor_by_blocks(&m, 2);
+  yoke_pack    pack   = pack_factor(factor);
+  assert_int_equal(yoke_unpack_begin(&begin, pack.bytes, pack.size, NULL), YOKE_OK);
+  for (size_t at = begin.at; at < begin.size; ++at) {
+    const unsigned char old = pack.bytes[at];
+    yoke_unpack         in  = begin;
+    yoke_factor        *bad = NULL;
+    pack.bytes[at] ^= (unsigned char)(1u << at % 8);
+    if (yoke_factor_unpack(m.linear, &in, NULL, &bad) == YOKE_OK) {
+      solve(&m, bad, false, x);
+      (void)yoke_factor_make(m.linear, m.re, NULL, &bad);
+    } else {
+      ++n_refused;
+    }
+    yoke_factor_release(&bad);
+    pack.bytes[at] = old;
+  }
+  assert_true(n_refused > 100);
+  yoke_pack_free(&pack);
+  yoke_factor_release(&factor);
+  matrix_destroy(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unpacked_factors_of_every_kind_solve_and_refactor_with_the_same_bits),
       cmocka_unit_test(packing_an_unpacked_factor_gives_the_same_bytes),
       cmocka_unit_test(a_factor_of_another_matrix_is_refused_with_a_message),
       cmocka_unit_test(damaged_factors_are_refused_or_stay_within_their_memory),
+      cmocka_unit_test(unpacked_factors_by_blocks_solve_with_the_same_bits),
+      cmocka_unit_test(blocks_and_klu_solve_the_same_matrix),
+      cmocka_unit_test(where_blocks_have_no_pivots_klu_finds_some),
+      cmocka_unit_test(damaged_factors_by_blocks_stay_within_their_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
