@@ -53,7 +53,7 @@ static yoke_status limit_below(yoke_stability *s, double unstable, double slack,
 /* What may help where no step does, and is not in use already. Corrected schemes are alike here: the map is linear. */
 static void describe_remedy(const yoke_model *model, char *text, size_t size) {
   yoke_macro_settings macro;
-  yoke_macro_settings_read(model, 1.0, &macro);
+  yoke_macro_settings_read(model, 1.0, false, &macro);
   const bool  is_corrected = strstr(macro.scheme.scheme, "implicit") != NULL;
   const char *order        = macro.scheme.order == 0 ? "" : is_corrected ? "a lower order or " : "a lower order, ";
   snprintf(text, size, "%sanother formulation%s", order, is_corrected ? "" : " or scheme semi-implicit");

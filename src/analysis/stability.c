@@ -318,7 +318,7 @@ static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_
 static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   yoke_whole_model    whole;
   yoke_macro_settings macro;
-  yoke_macro_settings_read(s->model, 1.0, &macro);
+  yoke_macro_settings_read(s->model, 1.0, false, &macro);
   s->H                         = macro.step;
   s->settings                  = macro.scheme;
   const yoke_model_sizes sizes = yoke_model_sizes_of(s->model);

@@ -162,6 +162,7 @@ yoke_control_settings yoke_control_settings_default(void) {
   settings.estimator = YOKE_ESTIMATOR_MD;
   settings.budget    = 0.0;
   settings.growth    = 1.0;
+  settings.share     = 1.0;
   settings.compare   = 1;
   return settings;
 }

@@ -67,7 +67,7 @@ double yoke_growth_share(double growth) {
 }
 
 static yoke_tolerances working_tolerances(const yoke_control_settings *settings) {
-  const double    share = yoke_growth_share(settings->growth);
+  const double    share = settings->share * yoke_growth_share(settings->growth);
   yoke_tolerances t     = settings->tolerances;
   t.rtol *= share;
   for (int i = 0; i < 3; ++i) t.atol[i] *= share;

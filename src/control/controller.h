@@ -29,6 +29,7 @@ typedef struct yoke_control_settings {
   double
       budget; /* E at the end of the run, in rtol (error_tally.h); 0: the error of single steps alone is controlled */
   double growth; /* >= 1: so many times larger does the motion itself make an error (analysis/growth.h) */
+  double share;  /* of the tolerances that steps are held to, beside that of the growth */
 } yoke_control_settings;
 
 /* Share of the tolerances that is left to errors which the motion makes `growth` times larger: 1 / (10 growth), but not below 1e-4, since

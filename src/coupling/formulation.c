@@ -44,7 +44,8 @@ static const yoke_setting rows[] = {
     {.key       = "formulation",
      .type      = YOKE_SETTING_WORD,
      .more      = formulation_word,
-     .otherwise = "constitutive; rigid joints: stabilized-index-2, with scheme explicit kinematic",
+     .otherwise = "constitutive; rigid joints: stabilized-index-2, with scheme explicit kinematic; long chains, and "
+                  "nothing of the method given: overlap",
      .option    = "formulation",
      .value     = "NAME",
      .help      = "channels, layout and conditions; yoke help formulations",

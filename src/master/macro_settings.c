@@ -84,13 +84,14 @@ static void read_energy(const yoke_cosimulation_def *c, yoke_macro_settings *out
   out->energy_cap = cap != NULL ? cap->number[0] : 0.0;
 }
 
-void yoke_macro_settings_read(const yoke_model *model, double growth, yoke_macro_settings *out) {
+void yoke_macro_settings_read(const yoke_model *model, double growth, bool takes_halos, yoke_macro_settings *out) {
   const yoke_cosimulation_def *c = &model->cosimulation;
   yoke_scheme_settings        *s = &out->scheme;
-  *out                           = (yoke_macro_settings){.has_step = c->has_step, .step = c->step};
+  *out = (yoke_macro_settings){.has_step = c->has_step, .step = c->step, .takes_halos = takes_halos};
   yoke_setting_start(&yoke_scheme_rows, s);
   yoke_setting_start(&yoke_corrector_rows, s);
   yoke_setting_start(&yoke_control_rows, &out->control);
+  out->control.share = 1.0;
   yoke_setting_start(&yoke_order_rows, &out->control);
   fill_shared(&c->couplings, s);
   yoke_setting_fill(&yoke_scheme_rows, yoke_scheme_rows.path, &c->given, s);
@@ -107,7 +108,7 @@ void yoke_macro_settings_read(const yoke_model *model, double growth, yoke_macro
   read_energy(c, out);
   out->relaxation        = relaxation != NULL ? relaxation->number[0] : 0.0;
   out->has_scheme        = s->scheme[0] != '\0';
-  out->has_overlap       = names_overlap(c);
+  out->has_overlap       = takes_halos || names_overlap(c);
   const bool is_explicit = out->has_overlap || yoke_predictor_is_motion(s->predictor) || names_substeps(model);
   if (!out->has_scheme) /* halos, predictors by accelerations and substeps are explicit */
     snprintf(s->scheme, sizeof s->scheme, "%s", is_explicit ? "explicit" : yoke_scheme_at(0)->traits.name);

@@ -13,14 +13,15 @@ typedef struct yoke_macro_settings {
   double                step;        /* [s] */
   int                   order;       /* -1: chosen during the run, between control.order_min and order_max */
   bool                  has_scheme;  /* given; else step control may choose another one */
-  bool                  has_overlap; /* a coupling is given a formulation that overlaps */
+  bool                  has_overlap; /* a coupling has a formulation that overlaps */
+  bool                  takes_halos; /* all have, since nothing of the method is given (plan_open_method.c) */
   double                relaxation;  /* below `cosimulation`; 0: not given */
   yoke_energy_rule      energy;      /* of couplings that say nothing else; open: none, or off */
   double                energy_cap;  /* likewise; 0: not given */
 } yoke_macro_settings;
 
 /* growth: of errors by the motion, as measured (analysis/growth.h); counts where the file gives none. */
-void yoke_macro_settings_read(const yoke_model *model, double growth, yoke_macro_settings *out);
+void yoke_macro_settings_read(const yoke_model *model, double growth, bool takes_halos, yoke_macro_settings *out);
 
 /* Do the parts of the model take the steps of one solver together (multibody_parts.c)? Then there are no macro steps. */
 bool yoke_macro_is_lockstep(const yoke_model *model);

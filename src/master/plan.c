@@ -137,9 +137,9 @@ static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
 static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   YOKE_TRY(plan_find_foreigns(b, options));
-  YOKE_TRY(plan_read_settings(b));
-  YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(yoke_places_create(b->ctx, b->model, &plan->places));
+  YOKE_TRY(plan_read_settings(b, plan_takes_halos(b, options)));
+  YOKE_TRY(yoke_model_switches(b->ctx, b->model, true, &plan->switches));
   YOKE_TRY(plan_find_halos(b));
   YOKE_TRY(plan_find_copies(b));
   YOKE_TRY(plan_rewrite_joints(b));

@@ -178,7 +178,10 @@ yoke_status plan_connect_inputs(plan_builder *b);
 size_t plan_most_sources(const yoke_model *model, const yoke_expression *value); /* outputs that one of them may read */
 
 /* plan_settings.c: scheme and step of the run; settings of all couplings, and whether their formulations take them. */
-yoke_status plan_read_settings(plan_builder *b);
+yoke_status plan_read_settings(plan_builder *b, bool takes_halos);
+/* plan_open_method.c: behind the places. plan_work.c: works or leaks of single couplings or subsystems. */
+bool        plan_takes_halos(const plan_builder *b, const yoke_plan_options *options);
+bool        plan_asks_for_shares(const yoke_model *model, const yoke_plan_options *options);
 yoke_status plan_set_couplings(plan_builder *b);
 yoke_status plan_set_signal(plan_builder *b, int coupling);
 /* plan_decomposition.c: the one of a coupling that names none. */

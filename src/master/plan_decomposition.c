@@ -57,9 +57,9 @@ bool plan_leaves_method_open(const plan_builder *b) {
 void plan_choose_decomposition(const plan_builder *b, yoke_plan_coupling *k) {
   yoke_coupling_settings *s = &k->settings;
   if (s->decomposition != YOKE_DECOMPOSITION_OPEN) return;
-  s->decomposition = YOKE_FORCE_FORCE;
-  if (!plan_leaves_method_open(b) || k->n_read > 0 || k->is_joint || k->is_signal || s->feedthrough ||
-      s->extension != YOKE_EXTENSION_NONE)
+  s->decomposition = YOKE_FORCE_FORCE; /* of halos, too: both sides hold the element */
+  if (!plan_leaves_method_open(b) || k->is_overlap || k->is_halo || k->n_read > 0 || k->is_joint || k->is_signal ||
+      s->feedthrough || s->extension != YOKE_EXTENSION_NONE)
     return;
   const double weight[2] = {weight_of(b, k, 0), weight_of(b, k, 1)};
   if (!(weight[0] > 0.0 && weight[1] > 0.0)) return;

@@ -48,9 +48,9 @@ static yoke_status check_substeps(const plan_builder *b) {
   return YOKE_OK;
 }
 
-yoke_status plan_read_settings(plan_builder *b) {
+yoke_status plan_read_settings(plan_builder *b, bool takes_halos) {
   yoke_plan *plan = b->plan;
-  yoke_macro_settings_read(b->model, b->growth, &b->macro);
+  yoke_macro_settings_read(b->model, b->growth, takes_halos, &b->macro);
   plan->scheme                 = b->macro.scheme;
   const yoke_model_sizes sizes = yoke_model_sizes_of(b->model);
   plan->scheme.length          = sizes.length;
@@ -100,7 +100,8 @@ static const char *formulation_of(const plan_builder *b, const yoke_plan_couplin
   const yoke_scheme_ops *scheme = yoke_scheme_find(b->macro.scheme.scheme);
   const bool             is_explicit =
       scheme != NULL && scheme->traits.extrapolates_only && !yoke_predictor_is_motion(b->macro.scheme.predictor);
-  const char *plain = !coupling->is_joint                    ? "constitutive"
+  const char *plain = b->macro.takes_halos                   ? "overlap"
+                      : !coupling->is_joint                  ? "constitutive"
                       : is_explicit && !coupling->is_foreign ? "kinematic"
                                                              : "stabilized-index-2";
   if (given[0] == '\0') return plain;

@@ -75,7 +75,7 @@ static yoke_status connect_inputs(plan_builder *b) {
 /* There is nothing to couple: one plain integration per step. */
 static void take_steps(plan_builder *b) {
   yoke_scheme_settings *scheme = &b->plan->scheme;
-  yoke_macro_settings_read(b->model, 1.0, &b->macro);
+  yoke_macro_settings_read(b->model, 1.0, false, &b->macro);
   *scheme = b->macro.scheme;
   snprintf(scheme->scheme, sizeof scheme->scheme, "explicit");
   scheme->order         = 0;

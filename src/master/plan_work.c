@@ -42,6 +42,19 @@ static bool is_asked_for(const yoke_model *model, const yoke_plan_options *optio
   return is_asked;
 }
 
+/* Those of single couplings are meant, or of subsystems, which halos do not tell. */
+static bool asks_for_shares(const char *name) {
+  return asks_for_account(name) && strcmp(name, "total.leak") != 0;
+}
+
+bool plan_asks_for_shares(const yoke_model *model, const yoke_plan_options *options) {
+  bool is_asked = false;
+  for (int i = 0; i < model->output.n_select; ++i) is_asked = is_asked || asks_for_shares(model->output.select[i]);
+  for (int i = 0; i < model->n_references; ++i) is_asked = is_asked || asks_for_shares(model->references[i].name);
+  for (int i = 0; i < options->n_print; ++i) is_asked = is_asked || asks_for_shares(options->print[i]);
+  return is_asked;
+}
+
 /* Does a coupling have a word of its own that takes the account? */
 static bool corrects_any(const yoke_model *model) {
   const yoke_cosimulation_def *c = &model->cosimulation;

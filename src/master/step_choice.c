@@ -44,6 +44,11 @@ static void choose_budget(const yoke_plan *plan, const yoke_graph *graph, bool n
   if (*budget > 0.0) say(choice, "; budget %.3g rtol", *budget);
 }
 
+static void tell_share(yoke_step_choice *choice) {
+  if (choice->settings.share < 1.0)
+    say(choice, "; steps held to %.2g rtol, since their errors add up", choice->settings.share);
+}
+
 static void tell_growth(yoke_step_choice *choice) {
   const double growth = choice->settings.growth, share = yoke_growth_share(growth);
   if (share < 1.0)
@@ -116,6 +121,7 @@ yoke_status yoke_step_choose(yoke_context *ctx, const yoke_plan *plan, const yok
       !yoke_setting_is_open(yoke_setting_find(&yoke_control_rows, "estimator"), &step->control);
   YOKE_TRY(choose_estimator(ctx, graph, choice));
   choose_budget(plan, graph, names_estimator, choice);
+  tell_share(choice);
   tell_growth(choice);
   choose_comparisons(names_estimator, choice);
   choose_shifts(plan, names_estimator, choice);

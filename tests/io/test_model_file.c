@@ -419,7 +419,7 @@ static void settings_of_the_cosimulation_are_kept(void **state) {
       "  corrector: {rtol: 1e-6, atol: 1e-3, tau: 0.1, max_iterations: 7}\n"
       "  couplings: {s: {extension: i, feedthrough: true}, decomposition: displacement/force, nodes: [1/4, 3/4]}\n");
   yoke_macro_settings macro;
-  yoke_macro_settings_read(l.model, 1.0, &macro);
+  yoke_macro_settings_read(l.model, 1.0, false, &macro);
   const yoke_scheme_settings *c = &macro.scheme;
   assert_string_equal(c->scheme, "waveform");
   assert_true(c->gauss_seidel);
@@ -457,7 +457,7 @@ static void settings_of_step_control_are_kept(void **state) {
            "  step: {rtol: 1e-6, atol: {position: 1 um, velocity: 1e-3, coupling: 2}, estimator: le, initial: 1 us,\n"
            "         min: 1 ns, max: 1 ms, safety: 3, ratio: [0.6, 1.4], dead_zone: false}\n");
   yoke_macro_settings macro;
-  yoke_macro_settings_read(l.model, 1.0, &macro);
+  yoke_macro_settings_read(l.model, 1.0, false, &macro);
   const yoke_control_settings *c = &macro.control;
   assert_false(macro.has_scheme);
   assert_int_equal(macro.order, -1);
@@ -500,7 +500,7 @@ static void settings_of_the_cosimulation_have_defaults(void **state) {
   (void)state;
   loaded              l = good(HEAD "bodies: {a: {kind: mass1d, mass: 1}}\n");
   yoke_macro_settings macro;
-  yoke_macro_settings_read(l.model, 1.0, &macro);
+  yoke_macro_settings_read(l.model, 1.0, false, &macro);
   const yoke_scheme_settings *c = &macro.scheme;
   assert_string_equal(c->scheme, "semi-implicit");
   assert_false(c->gauss_seidel);

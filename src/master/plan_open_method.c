@@ -1,0 +1,55 @@
+/* What couples the cuts of chains where a run leaves its method open: halos (formulation overlap), where they can.
+ *
+ * The element at the cut then belongs to both sides, whose solvers bear what a coupling by extrapolated or corrected forces pays for with short steps, stiff dampers above
+ * all: over the chains of bench/cluster and examples runs take 0.05 to 0.6 of the right-hand sides and no more time (docs/defaults.md). Who names a scheme, an estimator, a degree or
+ * anything else of the method, or a fixed step, has what the name stands for. */
+#include "master/plan_directory.h"
+
+#include "control/control_settings.h"
+#include "coupling/formulation.h"
+
+#include <string.h>
+
+/* Pieces hold a halo for each side at least. */
+static int least_masses(void) {
+  return 2 * (int)yoke_overlap_rows[0].standard[0];
+}
+
+/* Keys of the run that say nothing of the method. */
+static bool is_neutral(const yoke_setting_value *value) {
+  const char *key = value->row->key;
+  if (strcmp(value->path, yoke_control_rows.path) == 0) return strcmp(key, "estimator") != 0;
+  if (strcmp(value->path, yoke_control_atol_rows.path) == 0) return true;
+  return strcmp(key, "monitor") == 0 || strcmp(key, "divergence") == 0 || strcmp(key, "joint_tolerance") == 0 ||
+         (strcmp(key, "energy") == 0 && (strcmp(value->text, "off") == 0 || strcmp(value->text, "monitor") == 0));
+}
+
+static bool names_nothing(const yoke_model *model) {
+  const yoke_cosimulation_def *c = &model->cosimulation;
+  if (c->has_step || c->couplings.n > 0 || c->n_own > 0) return false;
+  for (int i = 0; i < c->given.n; ++i) {
+    if (!is_neutral(&c->given.values[i])) return false;
+  }
+  for (int i = 0; i < model->n_parts; ++i) {
+    if (model->parts[i].given.n > 0) return false;
+  }
+  return true;
+}
+
+/* Nothing but chains, in long pieces, and what acts on their masses by time and motion alone. */
+static bool is_long_chains(const plan_builder *b) {
+  const yoke_model  *model = b->model;
+  const yoke_places *p     = &b->plan->places;
+  if (model->n_connections > 0 || model->n_loads > 0 || model->n_events > 0 || model->n_foreigns > 0) return false;
+  for (int body = 0; body < model->n_bodies; ++body) {
+    if (model->bodies[body].chain == NULL) return false;
+  }
+  for (int k = 0; k < p->piece_at[model->n_bodies]; ++k) {
+    if (p->pieces[k].n < least_masses()) return false;
+  }
+  return true;
+}
+
+bool plan_takes_halos(const plan_builder *b, const yoke_plan_options *options) {
+  return names_nothing(b->model) && is_long_chains(b) && !plan_asks_for_shares(b->model, options);
+}
