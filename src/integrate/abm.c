@@ -11,7 +11,12 @@
  * computed from psi and phi anew in each step: a rejected attempt leaves no trace.
  *
  * A step of order k in this count, one with k differences, is accurate of order k + 1.
- * With a fixed step the history is built up by tiny steps from h 2^-20 on that grow geometrically. */
+ * With a fixed step the history is built up by tiny steps from h 2^-20 on that grow geometrically.
+ *
+ * Projection on demand: a projection costs more than both evaluations of a step, and what a step leaves open of the joints is a part of its error, which
+ * the error test bounds whether it is mended at once or some steps later. So steps go without one as long as the
+ * projections behind them move q and v by little of what the test allows a step. Stops are always projected; looks into a step change no bit of the motion,
+ * and see joints as open as its error is large. */
 #include "base/memory.h"
 #include "integrate/explicit.h"
 #include "integrate/methods.h"
@@ -20,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { K_MAX = 12, N_PHI = K_MAX + 2, FIXED_ORDER = 4 };
+enum { K_MAX = 12, N_PHI = K_MAX + 2, FIXED_ORDER = 4, LONGEST_WAIT = 8 };
 
 typedef struct abm_self {
   int    k_max;
@@ -35,6 +40,8 @@ typedef struct abm_own {
   int32_t k_last;         /* of the last step, for dense output */
   int32_t n_phi;          /* valid differences phi_1 .. phi_{n_phi} */
   int32_t is_growing;     /* start-up: order and step grow every step */
+  int32_t wait;           /* steps from one projection to the next, 1 .. LONGEST_WAIT */
+  int32_t unprojected;    /* steps since the last one */
 } abm_own;
 
 /* Coefficients of one step, index 1 .. */
@@ -199,13 +206,57 @@ static void difference_norms(const abm_view *x, const abm_coefficients *c, doubl
   }
 }
 
-static yoke_status correct(const abm_view *x, const abm_coefficients *c, double h, double t_new) {
+/* ---- projection on demand ---- */
+
+/* Moves of a projection in the norm of the error test, where 1 is what it allows a step: above LARGE_MOVE every step is projected again; up to SMALL_MOVE
+ * the next one may wait twice as long, over which a gap, the integral of one of velocities, grows fourfold. */
+static const double LARGE_MOVE = 0.1, SMALL_MOVE = 0.025;
+
+/* Steps of fixed length have no tolerance to go by. */
+static bool is_projection_due(const abm_view *x, bool is_stop) {
+  return is_stop || x->integrator->options.fixed_step > 0 || x->own->unprojected + 1 >= x->own->wait;
+}
+
+/* How far q_new, v_new are from where they were, x->temp, in the norm of the error test. */
+static double move_norm(const abm_view *x) {
+  const yoke_equations          *e  = x->integrator->equations;
+  const yoke_integrator_options *o  = &x->integrator->options;
+  const int                      nq = explicit_n_q(e), n = nq + e->nv;
+  double                        *dq = x->temp, *dv = x->temp + e->nq;
+  for (int i = 0; i < e->nq; ++i) dq[i] = x->q_new[i] - dq[i];
+  for (int i = 0; i < e->nv; ++i) dv[i] = x->v_new[i] - dv[i];
+  const double sum = explicit_error_sum(nq, dq, x->q, x->q_new, explicit_size(e, true, 0), o->atol, o->rtol) +
+                     explicit_error_sum(e->nv, dv, x->v, x->v_new, explicit_size(e, false, 0), o->atol, o->rtol);
+  return n > 0 ? sqrt(sum / n) : 0;
+}
+
+static yoke_status project(const abm_view *x, double t_new) {
+  abm_own   *own      = x->own;
+  const bool is_whole = own->unprojected + 1 >= own->wait; /* not cut short by a stop */
+  bool       moved;
+  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
+  const double move = moved ? move_norm(x) : 0;
+  if (!(move <= LARGE_MOVE)) {
+    own->wait = 1;
+  } else if (is_whole && move <= SMALL_MOVE && own->wait < LONGEST_WAIT) {
+    own->wait *= 2;
+  }
+  own->unprojected = 0;
+  return YOKE_OK;
+}
+
+static yoke_status correct(const abm_view *x, const abm_coefficients *c, double h, double t_new, bool is_stop) {
   const yoke_equations *e  = x->integrator->equations;
   const double          hg = h * c->g[x->own->k + 1];
-  bool                  moved;
   for (int i = 0; i < e->nq; ++i) x->q_new[i] += hg * x->q_diff[i];
   for (int i = 0; i < e->nv; ++i) x->v_new[i] += hg * x->v_diff[i];
-  YOKE_TRY(explicit_project(x->integrator, x->work, t_new, x->q_new, x->v_new, x->temp, &moved));
+  if (e->ng + e->n_norms > 0) {
+    if (is_projection_due(x, is_stop)) {
+      YOKE_TRY(project(x, t_new));
+    } else {
+      ++x->own->unprojected;
+    }
+  }
   return evaluate(x, t_new, x->lambda);
 }
 
@@ -328,12 +379,14 @@ static yoke_status begin(const abm_view *x) {
   YOKE_TRY(explicit_evaluate(x->integrator, x->work, x->u_now, &x->state->counters, x->u, x->state->t, YOKE_SIDE_RIGHT,
                              x->q, x->v, x->phi_q[0], x->phi_v[0], NULL));
   memcpy(x->a, x->phi_v[0], (size_t)e->nv * sizeof(double));
-  own->k          = 1;
-  own->n_phi      = 1;
-  own->is_growing = 1;
-  own->t_start    = x->state->t;
-  x->state->order = 1;
-  x->state->h     = explicit_first_step(x->integrator, x->work, x->u_now, x->temp, x->state, x->u, x->phi_q[0], 1);
+  own->k           = 1;
+  own->n_phi       = 1;
+  own->is_growing  = 1;
+  own->t_start     = x->state->t;
+  own->wait        = 1;
+  own->unprojected = 0;
+  x->state->order  = 1;
+  x->state->h      = explicit_first_step(x->integrator, x->work, x->u_now, x->temp, x->state, x->u, x->phi_q[0], 1);
   return YOKE_OK;
 }
 
@@ -373,7 +426,7 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
       if (!isfinite(err) || !isfinite(r.at_k)) status = YOKE_NON_FINITE;
     }
     if (status == YOKE_OK && (err <= 1 || is_fixed)) {
-      status = correct(&x, &c, h_try, t_new);
+      status = correct(&x, &c, h_try, t_new, t_new == t_limit);
       if (status == YOKE_OK) {
         const int k = x.own->k;
         commit(&x, &c, t_new);
@@ -391,6 +444,7 @@ static yoke_status step(const yoke_integrator *integrator, void *scratch, yoke_i
     /* Rejected. After three failures the history is not to be trusted: order 1 from here. */
     ++state->counters.rejected;
     x.own->is_growing = 0;
+    x.own->wait       = 1;
     h                 = status != YOKE_OK ? h_try / 4 : h_try / 2;
     if (++failures >= 3) {
       x.own->k     = 1;
@@ -435,7 +489,8 @@ static bool is_sound(const yoke_integrator *integrator, const yoke_integrator_st
   const abm_self *self = integrator->self;
   const abm_own  *own  = yoke_integrator_own(integrator, state);
   return own->k >= 1 && own->k <= self->k_max && own->k_last >= 0 && own->k_last <= self->k_max &&
-         own->n_phi >= own->k && own->n_phi <= N_PHI;
+         own->n_phi >= own->k && own->n_phi <= N_PHI && own->wait >= 1 && own->wait <= LONGEST_WAIT &&
+         own->unprojected >= 0 && own->unprojected < LONGEST_WAIT;
 }
 
 const yoke_integrator_ops abm_ops = {

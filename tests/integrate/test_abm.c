@@ -125,6 +125,75 @@ static void max_order_is_checked_and_kept(void **s) {
   toy_run_end(&run);
 }
 
+/* ---- projection on demand ---- */
+
+static int n_projections;
+
+static yoke_status counted_projection(const void *self, void *work, double t, double *q) {
+  ++n_projections;
+  return toy_constrained_ops.project_position(self, work, t, q);
+}
+
+static void make_counted(yoke_equations *e) {
+  static yoke_equations_ops ops;
+  toy_pendulum(e);
+  ops                  = *e->ops;
+  ops.project_position = counted_projection;
+  e->ops               = &ops;
+}
+
+static double gap_now(const toy_run *run) {
+  double g, gd;
+  run->equations.ops->constraint(run->equations.self, NULL, run->state->t, toy_run_q(run), toy_run_v(run), &g, &gd);
+  return fmax(fabs(g), fabs(gd));
+}
+
+/* To t = 2 in n macro steps. Returns the micro steps; gaps at macro points and anywhere. */
+static int64_t run_pendulum(int n, double *at_stops, double *anywhere, double *error) {
+  const yoke_integrator_options o = toy_options(1e-8);
+  toy_run                       run;
+  double                        q[2], v[2];
+  toy_pendulum_state(acos(-1.0) / 2, 0, q, v);
+  assert_int_equal(toy_run_begin(&run, make_counted, "abm", &o, q, v, &yoke_signal_none), YOKE_OK);
+  n_projections = 0;
+  *anywhere = *at_stops = 0;
+  for (int i = 1; i <= n; ++i) {
+    const double t_end = 2.0 * i / n;
+    while (run.state->t < t_end) {
+      assert_int_equal(yoke_integrator_step(run.integrator, run.scratch, run.state, &yoke_signal_none, t_end, NULL),
+                       YOKE_OK);
+      *anywhere = fmax(*anywhere, gap_now(&run));
+    }
+    *at_stops = fmax(*at_stops, gap_now(&run));
+  }
+  toy_pendulum_reference(2, q, v);
+  *error              = toy_run_error(&run, q, v);
+  const int64_t steps = run.state->counters.steps;
+  toy_run_end(&run);
+  return steps;
+}
+
+/* With a projection behind every step it takes 90 steps with an error of 6.0e-8. */
+static void abm_spares_projections_between_stops_at_no_cost_in_accuracy(void **s) {
+  (void)s;
+  double        at_stops, anywhere, error;
+  const int64_t steps = run_pendulum(1, &at_stops, &anywhere, &error);
+  if (!(3 * n_projections < 2 * steps)) print_error("%d projections, %d steps\n", n_projections, (int)steps);
+  assert_true(3 * n_projections < 2 * steps);
+  if (!(error < 1e-7)) print_error("error %g\n", error);
+  assert_true(error < 1e-7);
+}
+
+/* Speeds are up to 4.4: the error test allows a step about 4e-8. */
+static void abm_holds_joints_at_stops_and_to_less_than_the_error_of_a_step_between(void **s) {
+  (void)s;
+  double at_stops, anywhere, error;
+  (void)run_pendulum(8, &at_stops, &anywhere, &error);
+  assert_true(at_stops < 1e-13);
+  if (!(anywhere < 4e-8)) print_error("gap %g\n", anywhere);
+  assert_true(anywhere > 1e-13 && anywhere < 4e-8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(abm_with_k_differences_has_order_k_plus_1_on_a_nonlinear_ode),
@@ -133,6 +202,8 @@ int main(void) {
       cmocka_unit_test(frequent_stops_lose_no_order),
       cmocka_unit_test(dense_output_is_as_accurate_as_the_steps),
       cmocka_unit_test(max_order_is_checked_and_kept),
+      cmocka_unit_test(abm_spares_projections_between_stops_at_no_cost_in_accuracy),
+      cmocka_unit_test(abm_holds_joints_at_stops_and_to_less_than_the_error_of_a_step_between),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
