@@ -12,6 +12,7 @@ typedef struct parts_case {
 
 static const parts_case cases[] = {
     {"explicit", "cosimulation.scheme=explicit"},
+    {"explicit, accelerations", "cosimulation.scheme=explicit;cosimulation.predictor=acceleration"},
     {"explicit, gauss-seidel", "cosimulation.scheme=explicit;cosimulation.sequence=gauss-seidel"},
     {"semi-implicit", "cosimulation.scheme=semi-implicit"},
 };

@@ -226,6 +226,26 @@ static void port_ahead(const yoke_graph *g, const graph_wire *wire, int side, co
   if (wire->n_y[side] > yoke_shape_n_y(shape)) readings_ahead(g, wire, side, m->at, y);
 }
 
+/* The same of a point on a line that nothing else is read of, whose tangent is 1: for chains, which have little more to do than this. */
+static void line_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
+  const graph_subsystem *sub = &g->subsystems[wire->wire.subsystem[side]];
+  const double          *now = graph_port(wire, side, sub->past_y), H = g->H;
+  const ptrdiff_t        ny = sub->subsystem->ny;
+  double                 dv = 0.0, dp = H * m->at * now[1];
+  for (int i = 0; i < m->n; ++i) {
+    const double a = now[i * ny + 2];
+    dv += H * m->first[i] * a;
+    dp += H * H * m->second[i] * a;
+  }
+  y[0] = now[0] + dp;
+  y[1] = now[1] + dv;
+  y[2] = now[2];
+}
+
+static bool is_line_alone(const graph_wire *wire, int side) {
+  return wire->wire.shape[side] == &yoke_shape_line && wire->n_y[side] == yoke_shape_n_y(&yoke_shape_line);
+}
+
 /* The two bodies at the edge of the halo that the other side holds, on a line. */
 static void edge_ahead(const yoke_graph *g, const graph_wire *wire, int side, const moments *m, double *y) {
   const graph_subsystem *s   = &g->subsystems[wire->wire.subsystem[side]];
@@ -254,6 +274,8 @@ static void channels_ahead(const yoke_graph *g, const graph_wire *wire, const mo
   for (int side = 0; side < 2; ++side) {
     if (graph_overlaps(wire) && wire->halo == NULL)
       edge_ahead(g, wire, side, m, wire->lent->ahead[side]);
+    else if (is_line_alone(wire, side))
+      line_ahead(g, wire, side, m, wire->lent->ahead[side]);
     else
       port_ahead(g, wire, side, m, wire->lent->ahead[side]);
   }
