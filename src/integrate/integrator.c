@@ -559,8 +559,13 @@ const char *yoke_integrator_method_at_work(const yoke_integrator *integrator, co
 void yoke_integrator_copy(const yoke_integrator *integrator, yoke_integrator_state *dst,
                           const yoke_integrator_state *src) {
   if (dst == src || integrator->ops->no_copy) return;
-  /* Retain before release: both may refer to the same factor. */
-  for (int i = 0; i < 2; ++i) (void)yoke_factor_retain(src->factor[i]);
+  for (int i = 0; i < 2; ++i) {
+    if (dst->factor[i] == src->factor[i]) { /* as in most repeated steps: the reference goes on, no count is touched */
+      dst->factor[i] = NULL;
+    } else {
+      (void)yoke_factor_retain(src->factor[i]);
+    }
+  }
   release_references(dst);
   const size_t tail = yoke_integrator_tail(integrator);
   memcpy(dst, src, yoke_integrator_used(integrator, src));
