@@ -211,6 +211,33 @@ static void tasks_of_one_job_follow_each_other(void **state) {
   yoke_projection_destroy(&p);
 }
 
+/* With w workers no list takes less than its longest task or the w-th part of its sum, and the last task to end begins when all are busy:
+ * time <= sum / w + (1 - 1 / w) longest (Graham 1966). Whole numbers: no rounding. */
+static void any_list_is_between_its_critical_path_and_its_sum(void **state) {
+  uint64_t seed = 3;
+  (void)state;
+  for (int trial = 0; trial < 200; ++trial) {
+    double           jobs[40], sum = 0.0, longest = 0.0;
+    const int        n = 1 + trial % 40;
+    yoke_projection *p = NULL;
+    assert_int_equal(yoke_projection_create(NULL, &p), YOKE_OK);
+    for (int i = 0; i < n; ++i) {
+      seed    = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      jobs[i] = (double)(seed >> 54);
+      sum += jobs[i];
+      longest = fmax(longest, jobs[i]);
+    }
+    project(p, n, jobs);
+    assert_true(yoke_projection_time(p, 0) == sum && yoke_projection_path(p) == longest);
+    for (int k = 1; k < YOKE_N_PROJECTED; ++k) {
+      const double w = 1 << k, time = yoke_projection_time(p, k);
+      assert_true(time >= longest && time >= sum / w && time <= sum);
+      assert_true(time <= sum / w + (1.0 - 1.0 / w) * longest);
+    }
+    yoke_projection_destroy(&p);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_of_tasks_are_added_up_by_class_and_part),
@@ -225,6 +252,7 @@ int main(void) {
       cmocka_unit_test(long_tasks_are_dealt_out_first),
       cmocka_unit_test(what_is_not_in_lists_is_not_shared),
       cmocka_unit_test(tasks_of_one_job_follow_each_other),
+      cmocka_unit_test(any_list_is_between_its_critical_path_and_its_sum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
