@@ -1,15 +1,24 @@
 #include "exec/pace.h"
 
-static const double stretch      = 5e-3; /* s of work: longer than what a scheduler gives at a time */
-static const double clearly_pays = 0.8;  /* wall / work that one thread does not reach */
-static const double hopeless     = 4.0;  /* a stretch that is behind by this factor ends early */
+#include <math.h>
+
+/* Work of a stretch [s]: in the end longer than what a scheduler gives at a time; the first one is that of some short lists, so that a run that is
+ * over soon is decided too, and each next one twice as long. */
+static const double first_stretch = 6e-4, longest_stretch = 5e-3;
+static const double clearly_pays = 0.8; /* wall / work that one thread does not reach */
+static const double hopeless     = 4.0; /* a stretch that is behind by this factor ends early */
 enum { FIRST_REST = 4, LONGEST_REST = 4096, LONGEST_TRUST = 64 };
 
 static int longer(int n, int most) {
   return n == 0 ? FIRST_REST : n < most ? 2 * n : n;
 }
 
+static double present_stretch(const yoke_pace *p) {
+  return fmax(first_stretch, p->stretch);
+}
+
 static void begin(yoke_pace *p, bool is_alone) {
+  p->stretch  = fmin(longest_stretch, 2.0 * present_stretch(p));
   p->is_alone = is_alone;
   p->work = p->wall = 0.0;
 }
@@ -39,8 +48,9 @@ static void end_alone(yoke_pace *p, double ratio) {
 void yoke_pace_note(yoke_pace *p, double work, double wall) {
   p->work += work;
   p->wall += wall;
-  const bool is_lost = !p->is_alone && p->wall > hopeless * stretch && p->wall > hopeless * p->work;
-  if (p->work < stretch && !is_lost) return;
+  const double length  = present_stretch(p);
+  const bool   is_lost = !p->is_alone && p->wall > hopeless * length && p->wall > hopeless * p->work;
+  if (p->work < length && !is_lost) return;
   const double ratio = p->wall / p->work;
   if (p->is_alone)
     end_alone(p, ratio);

@@ -11,6 +11,7 @@
 typedef struct yoke_pace {
   bool   is_alone;        /* how the present stretch is run */
   double work, wall;      /* of the present stretch [s] */
+  double stretch;         /* work of the present one [s]; 0: the first, which is short */
   double together;        /* wall / work of the last stretch together; 0: none yet */
   int    n_left;          /* stretches until the other way is tried; alone 0: the present one is the comparison */
   int    n_rest, n_trust; /* stretches behind the last defeat and the last victory; 0: it was the other */

@@ -124,6 +124,14 @@ static void f53_threads_that_are_slower_than_one_cost_little(void **state) {
   }
 }
 
+/* 6 ms of work, of which the first 0.6 are lost and 1.2 the comparison. */
+static void a_short_run_on_a_busy_machine_is_decided_early(void **state) {
+  yoke_pace pace = {0};
+  (void)state;
+  assert_true(run_at(&pace, 6e-3, 1.5, 3.0) < 1.2 * 1.5 * 6e-3);
+  assert_true(pace.n_defeats > 0);
+}
+
 static void threads_that_pay_are_never_left_idle(void **state) {
   yoke_pace pace = {0};
   (void)state;
@@ -153,6 +161,7 @@ int main(void) {
       cmocka_unit_test(shares_are_equal),
       cmocka_unit_test(short_tasks_are_put_together),
       cmocka_unit_test(f53_threads_that_are_slower_than_one_cost_little),
+      cmocka_unit_test(a_short_run_on_a_busy_machine_is_decided_early),
       cmocka_unit_test(threads_that_pay_are_never_left_idle),
       cmocka_unit_test(threads_that_pay_a_little_are_used_nearly_always),
       cmocka_unit_test(a_machine_that_is_free_again_is_used),
