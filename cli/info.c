@@ -1,5 +1,6 @@
 /* yoke info: what a model or a result consists of. */
 #include "command.h"
+#include "energies.h"
 #include "steps.h"
 #include <math.h>
 #include <string.h>
@@ -306,6 +307,30 @@ static void print_verdict(const yoke_result_facts *f) {
   }
 }
 
+static yoke_energy_share energy_at(const yoke_result *result, bool of_couplings, int i) {
+  yoke_energy_share share = {0};
+  (void)yoke_result_energy(NULL, result, of_couplings, i, &share);
+  return share;
+}
+
+/* Energy accounts at the end [J], one line per subsystem and coupling. */
+static void print_energies(const yoke_result *result, const yoke_result_facts *f, bool all) {
+  const int counts[2] = {f->n_subsystem_energies, f->n_coupling_energies};
+  for (int k = 0; k < 2; ++k) {
+    const int shown = all || counts[k] <= N_SHOWN ? counts[k] : N_SHOWN;
+    for (int i = 0; i < shown; ++i) {
+      const yoke_energy_share e = energy_at(result, k == 1, i);
+      printf("%-14s %s  stored %.4g J, dissipated %.4g J, ", i + k == 0 ? "energies" : "", e.name, e.energy,
+             e.dissipated);
+      if (k == 0)
+        printf("external %.4g J, through ports %.4g J, leak %.3g J\n", e.external, e.work[0], e.leak);
+      else
+        printf("out %.4g J and %.4g J, leak %.3g J, corrected %.3g J\n", e.work[0], e.work[1], e.leak, e.corrected);
+    }
+    if (shown < counts[k]) printf("%-14s ... %d more (--all lists them)\n", "", counts[k] - shown);
+  }
+}
+
 static void print_result(const yoke_result *result, bool all) {
   const yoke_result_facts f = facts_of(result);
   const int               n = yoke_result_n_quantities(result);
@@ -340,6 +365,7 @@ static void print_result(const yoke_result *result, bool all) {
     if (*f.control) printf("%-14s %s\n", "chosen", f.control);
     print_steps(stdout, 14, &f.report);
   }
+  print_energies(result, &f, all);
   print_verdict(&f);
   printf("%-14s %d\n", "quantities", n);
   const int shown = all || n <= N_SHOWN ? n : N_SHOWN;
@@ -347,6 +373,19 @@ static void print_result(const yoke_result *result, bool all) {
     printf("%-14s %s  %s\n", "", yoke_result_name(result, i), yoke_result_unit(result, i));
   if (shown < n) printf("%-14s ... %d more (--all lists them)\n", "", n - shown);
   print_settings(f.settings, all);
+}
+
+static void json_result_energies(json *j, const yoke_result *result, const yoke_result_facts *f) {
+  const int         counts[2] = {f->n_subsystem_energies, f->n_coupling_energies};
+  const char *const keys[2]   = {"subsystem_energies", "coupling_energies"};
+  for (int k = 0; k < 2; ++k) {
+    json_begin(j, keys[k], '{');
+    for (int i = 0; i < counts[k]; ++i) {
+      const yoke_energy_share e = energy_at(result, k == 1, i);
+      json_energy(j, &e, k == 1);
+    }
+    json_end(j, '}');
+  }
 }
 
 static void json_result(json *j, const yoke_result *result) {
@@ -366,6 +405,7 @@ static void json_result(json *j, const yoke_result *result) {
   json_text(j, "control", *f.control ? f.control : NULL);
   json_steps(j, &f.report);
   json_number(j, "accumulated_error", f.accumulated_error);
+  json_result_energies(j, result, &f);
   json_begin(j, "quantities", '[');
   for (int i = 0; i < yoke_result_n_quantities(result); ++i) {
     size_t n_times;

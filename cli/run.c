@@ -1,5 +1,6 @@
 /* yoke run: simulate a model and write its results. */
 #include "command.h"
+#include "energies.h"
 #include "interrupt.h"
 #include "launch.h"
 #include "model_options.h"
@@ -410,18 +411,7 @@ static void json_accuracy(json *j, const yoke_run_summary *s) {
 
 static void json_energies(json *j, const char *key, int n, const yoke_energy_share *list, bool is_coupling) {
   json_begin(j, key, '{');
-  for (int i = 0; list && i < n; ++i) {
-    const yoke_energy_share *e = &list[i];
-    json_begin(j, e->name, '{');
-    json_number(j, "energy", e->energy);
-    json_number(j, "dissipated", e->dissipated);
-    if (!is_coupling) json_number(j, "external", e->external);
-    json_number(j, is_coupling ? "work_1" : "work", e->work[0]);
-    if (is_coupling) json_number(j, "work_2", e->work[1]);
-    json_number(j, "leak", e->leak);
-    if (is_coupling) json_number(j, "corrected", e->corrected);
-    json_end(j, '}');
-  }
+  for (int i = 0; list && i < n; ++i) json_energy(j, &list[i], is_coupling);
   json_end(j, '}');
 }
 

@@ -55,6 +55,17 @@ typedef struct yoke_step_report {
 /* "error", "corrector", "non-finite", "event", "switch", "end"; "none" for every other number. */
 YOKE_API const char *yoke_reason_word(int reason);
 
+/* Energy account of a subsystem or a coupling [J], since the start but for `energy` (docs/methods/energy.md). */
+typedef struct yoke_energy_share {
+  char  *name;
+  double energy;     /* stored; of a coupling in the element that it holds */
+  double dissipated; /* lost */
+  double external;   /* work of loads and motions; of a coupling 0 */
+  double work[2];    /* subsystem: [0] in through its ports; coupling: out to the subsystem of each side */
+  double leak;       /* what none of this explains */
+  double corrected;  /* work of the correction of a coupling */
+} yoke_energy_share;
+
 /* What the file says of its run. Texts are "" and numbers NaN when it does not say (CSV). They belong to the result. */
 typedef struct yoke_result_facts {
   size_t           size;
@@ -78,8 +89,14 @@ typedef struct yoke_result_facts {
   bool             is_open_for_writing; /* marked so: being written, or its run was killed (then yoke_result_repair) */
   double           macro_rtol;          /* of step control; NaN: fixed step */
   double           accumulated_error;   /* at the last output time, largest of all subsystems; NaN: not known */
+  int              n_subsystem_energies, n_coupling_energies; /* accounts that the file holds (yoke_result_energy) */
 } yoke_result_facts;
 YOKE_API yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out);
+
+/* Energy account at the end of the run of subsystem i < n_subsystem_energies, or with `of_couplings` of coupling i < n_coupling_energies; its name
+ * belongs to the result. YOKE_E_USAGE: there is no such number. */
+YOKE_API yoke_status yoke_result_energy(yoke_context *ctx, const yoke_result *result, bool of_couplings, int i,
+                                        yoke_energy_share *out);
 
 /* Clear the mark that a killed run left in an HDF5 file, so that every reader opens it. Not while a run writes it.
  * YOKE_E_IO: the file cannot be changed. YOKE_E_UNSUPPORTED: a build without HDF5. */

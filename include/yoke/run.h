@@ -73,17 +73,6 @@ typedef struct yoke_error_share {
   double error; /* 0.01: one percent of the spread */
 } yoke_error_share;
 
-/* Energy account of a subsystem or a coupling [J], since the start but for `energy` (docs/methods/energy.md). */
-typedef struct yoke_energy_share {
-  char  *name;
-  double energy;     /* stored; of a coupling in the element that it holds */
-  double dissipated; /* lost */
-  double external;   /* work of loads and motions; of a coupling 0 */
-  double work[2];    /* subsystem: [0] in through its ports; coupling: out to the subsystem of each side */
-  double leak;       /* what none of this explains */
-  double corrected;  /* work of the correction of a coupling */
-} yoke_energy_share;
-
 /* Where the time of a run went [s] (docs/parallel.md), on ranks that of this one. The members add up to threads * wall_time. */
 typedef struct yoke_time_shares {
   double solver;   /* integrations of subsystems */

@@ -8,9 +8,8 @@
 /* Share of the energy that moves from which on a leak is warned of. */
 static const double leak_limit = 0.1;
 
-static yoke_energy_share share_of(const double *account, const char *name, bool is_coupling) {
-  return (yoke_energy_share){.name       = yoke_text_copy(name),
-                             .energy     = account[YOKE_ACCOUNT_ENERGY],
+static yoke_energy_share share_of(const double *account, bool is_coupling) {
+  return (yoke_energy_share){.energy     = account[YOKE_ACCOUNT_ENERGY],
                              .dissipated = account[YOKE_ACCOUNT_DISSIPATED],
                              .external   = is_coupling ? 0.0 : account[YOKE_ACCOUNT_EXTERNAL],
                              .work       = {account[is_coupling ? (int)YOKE_ACCOUNT_WORK_1 : (int)YOKE_ACCOUNT_WORK],
@@ -19,29 +18,43 @@ static yoke_energy_share share_of(const double *account, const char *name, bool 
                              .corrected  = is_coupling ? account[YOKE_ACCOUNT_CORRECTED] : 0.0};
 }
 
+yoke_energy_share yoke_energies_of_part(const yoke_run_system *run, int part) {
+  return share_of(yoke_account_now(yoke_system_account(run->system)) + yoke_account_of_part(part, 0), false);
+}
+
+yoke_energy_share yoke_energies_of_wire(const yoke_run_system *run, int wire) {
+  const double *now = yoke_account_now(yoke_system_account(run->system));
+  return share_of(now + yoke_account_of_wire(run->plan->n_parts, wire, 0), true);
+}
+
+bool yoke_energies_are_known(const yoke_run_system *run) {
+  return yoke_system_account(run->system) != NULL && yoke_account_is_complete(run->plan->n_couplings, run->plan->wires);
+}
+
 yoke_status yoke_energies_take(yoke_context *ctx, const yoke_run_system *run, yoke_run_summary *s) {
   const yoke_account *account = yoke_system_account(run->system);
   const yoke_plan    *plan    = run->plan;
   if (account == NULL) return YOKE_OK;
   const yoke_account_sums sums = yoke_account_sum(account);
-  const double           *now  = yoke_account_now(account);
   s->has_leak                  = isfinite(sums.leak);
   s->leak                      = sums.leak;
   s->leak_largest              = sums.largest;
   s->leak_share                = sums.size > 0.0 ? sums.largest / sums.size : 0.0;
   s->leak_corrected            = sums.corrected;
   s->leak_worst                = sums.worst;
-  if (!yoke_account_is_complete(plan->n_couplings, plan->wires)) return YOKE_OK;
+  if (!yoke_energies_are_known(run)) return YOKE_OK;
   s->subsystem_energies = yoke_allocate((size_t)plan->n_parts + 1, sizeof *s->subsystem_energies);
   s->coupling_energies  = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *s->coupling_energies);
   bool done             = s->subsystem_energies != NULL && s->coupling_energies != NULL;
   for (int p = 0; done && p < plan->n_parts; ++p) {
-    s->subsystem_energies[p] = share_of(now + yoke_account_of_part(p, 0), plan->parts[p].name, false);
-    done                     = s->subsystem_energies[p].name != NULL;
+    s->subsystem_energies[p]      = yoke_energies_of_part(run, p);
+    s->subsystem_energies[p].name = yoke_text_copy(plan->parts[p].name);
+    done                          = s->subsystem_energies[p].name != NULL;
   }
   for (int w = 0; done && w < plan->n_couplings; ++w) {
-    s->coupling_energies[w] = share_of(now + yoke_account_of_wire(plan->n_parts, w, 0), plan->couplings[w].name, true);
-    done                    = s->coupling_energies[w].name != NULL;
+    s->coupling_energies[w]      = yoke_energies_of_wire(run, w);
+    s->coupling_energies[w].name = yoke_text_copy(plan->couplings[w].name);
+    done                         = s->coupling_energies[w].name != NULL;
   }
   return done ? YOKE_OK : yoke_out_of_memory(ctx, "the energies of the run");
 }

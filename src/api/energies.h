@@ -4,6 +4,12 @@
 
 #include "api/run.h"
 
+/* Of subsystem or coupling i, without its name. */
+yoke_energy_share yoke_energies_of_part(const yoke_run_system *run, int part);
+yoke_energy_share yoke_energies_of_wire(const yoke_run_system *run, int wire);
+/* Can they be told, and not the total alone? */
+bool              yoke_energies_are_known(const yoke_run_system *run);
+
 /* The account of a run that has one, into its summary. */
 yoke_status yoke_energies_take(yoke_context *ctx, const yoke_run_system *run, yoke_run_summary *summary);
 void        yoke_energies_release(yoke_run_summary *summary);

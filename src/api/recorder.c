@@ -1,6 +1,7 @@
 #include "api/recorder.h"
 
 #include "api/accuracy.h"
+#include "api/energies.h"
 #include "api/output_check.h"
 #include "api/times.h"
 #include "base/file.h"
@@ -113,17 +114,21 @@ static yoke_status create_split_hdf5(yoke_recorder *r, yoke_context *ctx, const 
   const yoke_step_choice  *choice     = yoke_system_choice(r->run->system);
   char                   **channels   = channel_names(r);
   const char             **subsystems = yoke_allocate((size_t)plan->n_parts, sizeof *subsystems);
+  const char             **couplings  = yoke_allocate((size_t)plan->n_couplings + 1, sizeof *couplings);
   yoke_status              status     = YOKE_OK;
-  if (!channels || !subsystems) status = yoke_out_of_memory(ctx, "the couplings' names");
+  if (!channels || !subsystems || !couplings) status = yoke_out_of_memory(ctx, "the couplings' names");
   for (int i = 0; i < 4; ++i)
     yoke_setting_text(yoke_setting_find(&yoke_scheme_rows, keys[i]), &plan->scheme, words[i], sizeof words[i]);
   for (int i = 0; subsystems && i < plan->n_parts; ++i) subsystems[i] = plan->parts[i].name;
+  for (int i = 0; couplings && i < plan->n_couplings; ++i) couplings[i] = plan->couplings[i].name;
   if (status == YOKE_OK) {
     const yoke_result_split split = {
         .n_subsystems = plan->n_parts,
         .subsystems   = subsystems,
         .n_channels   = r->n_channels,
         .channels     = (const char *const *)channels,
+        .n_couplings  = plan->n_couplings,
+        .couplings    = couplings,
         .scheme       = plan->scheme.scheme,
         .sequence     = words[0],
         .start        = words[1],
@@ -138,6 +143,7 @@ static yoke_status create_split_hdf5(yoke_recorder *r, yoke_context *ctx, const 
   }
   release_texts(channels, r->n_channels);
   free(subsystems);
+  free(couplings);
   return status;
 }
 
@@ -218,6 +224,23 @@ static void record_times(yoke_recorder *r) {
   }
 }
 
+/* The account at its last balance point: the end of the record, since files of HDF5 have the leak of every macro step. */
+static void record_energies(yoke_recorder *r) {
+  if (!r->is_split || !yoke_energies_are_known(r->run)) return;
+  double *row = yoke_result_writer_energies(r->hdf5, false);
+  for (int p = 0; row != NULL && p < r->run->plan->n_parts; ++p, row += YOKE_N_SUBSYSTEM_ENERGIES) {
+    const yoke_energy_share e                              = yoke_energies_of_part(r->run, p);
+    const double            own[YOKE_N_SUBSYSTEM_ENERGIES] = {e.energy, e.dissipated, e.external, e.work[0], e.leak};
+    memcpy(row, own, sizeof own);
+  }
+  row = yoke_result_writer_energies(r->hdf5, true);
+  for (int w = 0; row != NULL && w < r->run->plan->n_couplings; ++w, row += YOKE_N_COUPLING_ENERGIES) {
+    const yoke_energy_share e                  = yoke_energies_of_wire(r->run, w);
+    const double own[YOKE_N_COUPLING_ENERGIES] = {e.energy, e.dissipated, e.work[0], e.work[1], e.leak, e.corrected};
+    memcpy(row, own, sizeof own);
+  }
+}
+
 yoke_status yoke_recorder_close(yoke_recorder *r, yoke_context *ctx, yoke_status status) {
   const bool done = status == YOKE_OK;
   char       word[100];
@@ -227,6 +250,7 @@ yoke_status yoke_recorder_close(yoke_recorder *r, yoke_context *ctx, yoke_status
     snprintf(word, sizeof word, "failed: %s", yoke_status_text(status));
   }
   if (r->hdf5) record_times(r);
+  if (r->hdf5) record_energies(r);
   bool              is_kept[3];
   const yoke_status closed[3] = {yoke_result_writer_close(&r->hdf5, ctx, word, done, &is_kept[0]),
                                  yoke_csv_writer_close(&r->csv_out, ctx, done, &is_kept[1]),

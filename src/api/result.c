@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "io/result_reader.h"
+#include "io/result_writer.h"
 
 _Static_assert((int)YOKE_NUMBER_SIZE == (int)YOKE_TEXT_NUMBER, "room for a number");
 
@@ -56,29 +57,49 @@ yoke_status yoke_result_read(yoke_context *ctx, yoke_result *result, int i, doub
 
 yoke_status yoke_result_facts_get(yoke_context *ctx, const yoke_result *result, yoke_result_facts *out) {
   const yoke_result_facts facts = {
-      .format              = result->is_hdf5     ? "HDF5"
-                             : result->is_memory ? "memory"
-                                                 : "CSV",
-      .version             = result->version,
-      .name                = result->name,
-      .model               = result->model,
-      .settings            = result->settings,
-      .status              = result->status,
-      .t_end               = result->t_end,
-      .t_reached           = result->t_reached,
-      .n_groups            = result->n_groups,
-      .scheme              = result->scheme,
-      .sequence            = result->sequence,
-      .order               = result->order,
-      .macro_step          = result->macro_step,
-      .n_subsystems        = result->n_subsystems,
-      .n_channels          = result->n_channels,
-      .n_macro_steps       = result->n_macro_steps,
-      .control             = result->control,
-      .report              = yoke_step_report_of(&result->steps),
-      .is_open_for_writing = result->is_open_for_writing,
-      .macro_rtol          = result->macro_rtol,
-      .accumulated_error   = result->accumulated_error,
+      .format               = result->is_hdf5     ? "HDF5"
+                              : result->is_memory ? "memory"
+                                                  : "CSV",
+      .version              = result->version,
+      .name                 = result->name,
+      .model                = result->model,
+      .settings             = result->settings,
+      .status               = result->status,
+      .t_end                = result->t_end,
+      .t_reached            = result->t_reached,
+      .n_groups             = result->n_groups,
+      .scheme               = result->scheme,
+      .sequence             = result->sequence,
+      .order                = result->order,
+      .macro_step           = result->macro_step,
+      .n_subsystems         = result->n_subsystems,
+      .n_channels           = result->n_channels,
+      .n_macro_steps        = result->n_macro_steps,
+      .control              = result->control,
+      .report               = yoke_step_report_of(&result->steps),
+      .is_open_for_writing  = result->is_open_for_writing,
+      .macro_rtol           = result->macro_rtol,
+      .accumulated_error    = result->accumulated_error,
+      .n_subsystem_energies = result->energies[0].n,
+      .n_coupling_energies  = result->energies[1].n,
   };
   return yoke_sized_show(ctx, out, &facts, sizeof facts, "yoke_result_facts");
+}
+
+yoke_status yoke_result_energy(yoke_context *ctx, const yoke_result *result, bool of_couplings, int i,
+                               yoke_energy_share *out) {
+  const yoke_energy_table *t = &result->energies[of_couplings ? 1 : 0];
+  if (i < 0 || i >= t->n)
+    return yoke_fail(ctx, YOKE_E_USAGE, "there is no energy of %s number %d in '%s': it has %d, counted from 0",
+                     of_couplings ? "coupling" : "subsystem", i, result->path, t->n);
+  if (of_couplings) {
+    const double *e = t->values + (size_t)i * YOKE_N_COUPLING_ENERGIES;
+    *out            = (yoke_energy_share){
+                   .name = t->names[i], .energy = e[0], .dissipated = e[1], .work = {e[2], e[3]}, .leak = e[4], .corrected = e[5]};
+  } else {
+    const double *e = t->values + (size_t)i * YOKE_N_SUBSYSTEM_ENERGIES;
+    *out            = (yoke_energy_share){
+                   .name = t->names[i], .energy = e[0], .dissipated = e[1], .external = e[2], .work = {e[3]}, .leak = e[4]};
+  }
+  return YOKE_OK;
 }

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/result_writer.h"
 #include "io/step_tally.h"
 #include <errno.h>
 #include <math.h>
@@ -311,6 +312,31 @@ static void open_cosimulation(yoke_result *result) {
   H5Oclose(group);
 }
 
+/* Rows and names of a table with so many columns; one that is not there, or empty, is not known. */
+static yoke_status read_energies(yoke_context *ctx, const yoke_result *result, const char *name, int columns,
+                                 yoke_energy_table *t) {
+  hsize_t extent[2];
+  if (H5Lexists(result->file, "energies", H5P_DEFAULT) <= 0 || H5Lexists(result->file, name, H5P_DEFAULT) <= 0 ||
+      dataset_extent(result->file, name, extent) != 2 || extent[0] == 0 || extent[1] != (hsize_t)columns)
+    return YOKE_OK;
+  const int n = whole_or_0((double)extent[0]);
+  t->names    = yoke_allocate((size_t)n + 1, sizeof *t->names);
+  t->values   = yoke_allocate((size_t)n * (size_t)columns + 1, sizeof *t->values);
+  if (!t->names || !t->values) return fail_memory(ctx, result->path);
+  t->n                = n;
+  hid_t       dataset = H5Dopen2(result->file, name, H5P_DEFAULT);
+  yoke_status st      = read_texts(ctx, result, dataset, "rows", n, t->names);
+  if (st == YOKE_OK && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t->values) < 0)
+    st = fail_hdf5(ctx, result, name);
+  H5Dclose(dataset);
+  return st;
+}
+
+static yoke_status open_energies(yoke_context *ctx, yoke_result *result) {
+  YOKE_TRY(read_energies(ctx, result, "energies/subsystems", YOKE_N_SUBSYSTEM_ENERGIES, &result->energies[0]));
+  return read_energies(ctx, result, "energies/couplings", YOKE_N_COUPLING_ENERGIES, &result->energies[1]);
+}
+
 static void read_macro(const yoke_result *result, const char *track, double *values) {
   hid_t group = H5Oopen(result->file, "cosimulation", H5P_DEFAULT);
   if (group < 0) return;
@@ -394,6 +420,7 @@ static yoke_status open_hdf5(yoke_context *ctx, yoke_result *result) {
     result->t_reached = read_number(result->file, "t_reached");
     open_cosimulation(result);
     status = open_groups(ctx, result);
+    if (status == YOKE_OK) status = open_energies(ctx, result);
   }
   if (status == YOKE_OK && result->is_damaged)
     yoke_warn(ctx, "'%s' is damaged: some of what it says of its run cannot be read", result->path);
@@ -572,6 +599,10 @@ void yoke_result_reader_close(yoke_result **result) {
   for (int i = 0; i < r->n; ++i) {
     free(r->names[i]);
     free(r->units[i]);
+  }
+  for (int k = 0; k < 2; ++k) {
+    for (int i = 0; i < r->energies[k].n; ++i) free(r->energies[k].names[i]);
+    free(r->energies[k].names), free(r->energies[k].values);
   }
   free(r->groups), free(r->names), free(r->units), free(r->by_name);
   free(r->scheme), free(r->sequence), free(r->control);

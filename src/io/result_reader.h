@@ -19,6 +19,13 @@ typedef struct yoke_result_group {
   int     block_first, block_n, block_width; /* columns within the group; width of a full block */
 } yoke_result_group;
 
+/* A table of the energy account (result_writer.h). */
+typedef struct yoke_energy_table {
+  int     n;      /* rows; 0: not known */
+  char  **names;  /* [n] */
+  double *values; /* [n, columns] */
+} yoke_energy_table;
+
 typedef struct yoke_result {
   char              *path;
   char              *version, *name, *model, *settings, *status;
@@ -38,6 +45,7 @@ typedef struct yoke_result {
   size_t             n_macro_steps;
   char              *control;
   yoke_step_tally    steps;
+  yoke_energy_table  energies[2]; /* of subsystems, of couplings */
 } yoke_result;
 
 /* HDF5 is recognised by its contents, everything else is read as CSV. A file that a run is still writing, or that a killed run left, can

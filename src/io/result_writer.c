@@ -23,6 +23,11 @@ double *yoke_result_writer_times(yoke_result_writer *writer, int threads) {
   return NULL;
 }
 
+double *yoke_result_writer_energies(yoke_result_writer *writer, bool of_couplings) {
+  (void)writer, (void)of_couplings;
+  return NULL;
+}
+
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row) {
   (void)writer, (void)row;
   return yoke_fail(ctx, YOKE_E_UNSUPPORTED, "this build has no HDF5");
@@ -142,6 +147,18 @@ typedef struct stream {
   int     capacity, n_buffered; /* rows */
 } stream;
 
+/* A table that is written once, at the end. */
+typedef struct table {
+  column column;
+  int    n; /* rows */
+  bool   is_filled;
+} table;
+
+static const char *const subsystem_energies[YOKE_N_SUBSYSTEM_ENERGIES] = {"energy", "dissipated", "external", "work",
+                                                                          "leak"};
+static const char *const coupling_energies[YOKE_N_COUPLING_ENERGIES]   = {"energy", "dissipated", "work_1",
+                                                                          "work_2", "leak",       "corrected"};
+
 struct yoke_result_writer {
   yoke_arena       arena;
   yoke_output_file out;
@@ -153,6 +170,7 @@ struct yoke_result_writer {
   stream           macro;                         /* macro tracks, coupling values (if n_channels > 0) */
   column           times;                         /* [1 + n_subsystems] of all threads, of subsystems */
   double           threads;                       /* that worked */
+  table            energies[2];                   /* of subsystems, of couplings */
   double           t_start, t_reached, t_flushed; /* start, last row, last row that is in the file [s] */
   double           flushed_at;                    /* clock [s] */
   bool             has_failed;                    /* reported; nothing more is written */
@@ -368,6 +386,28 @@ static bool create_cosimulation(yoke_result_writer *writer, const yoke_result_sp
   return done;
 }
 
+static bool create_energy_table(yoke_result_writer *writer, hid_t group, const char *name, table *t,
+                                const char *const *columns, const char *const *rows) {
+  if (t->n == 0) return true;
+  t->column.dataset = create_dataset(writer, group, name, H5T_IEEE_F64LE, t->column.width);
+  return t->column.dataset >= 0 && set_texts(writer, t->column.dataset, "names", t->column.width, columns) &&
+         set_texts(writer, t->column.dataset, "rows", t->n, rows) && set_text(writer, t->column.dataset, "units", "J");
+}
+
+static bool create_energies(yoke_result_writer *writer, const yoke_result_split *split) {
+  hid_t      group = create_group(writer, writer->file, "energies");
+  table     *t     = writer->energies;
+  const bool done  = group >= 0 &&
+                    create_energy_table(writer, group, "subsystems", &t[0], subsystem_energies, split->subsystems) &&
+                    create_energy_table(writer, group, "couplings", &t[1], coupling_energies, split->couplings);
+  if (group >= 0) H5Gclose(group);
+  return done;
+}
+
+static bool create_split(yoke_result_writer *writer, const yoke_result_split *split) {
+  return create_subsystems(writer, split) && create_cosimulation(writer, split) && create_energies(writer, split);
+}
+
 static bool open_file(yoke_result_writer *writer, const yoke_result_def *def) {
   hid_t access = (hid_t)checked(writer, yoke_hdf5_file_access(&writer->error, &writer->driver));
   if (access < 0) return false;
@@ -377,7 +417,7 @@ static bool open_file(yoke_result_writer *writer, const yoke_result_def *def) {
   H5Pclose(access);
   if (writer->file < 0 || !create_root(writer, def) || !create_main(writer, def)) return false;
   if (!create_times(writer, def->split)) return false;
-  if (def->split && (!create_subsystems(writer, def->split) || !create_cosimulation(writer, def->split))) return false;
+  if (def->split && !create_split(writer, def->split)) return false;
   /* The switch to SWMR reads back what was written: it must have arrived. */
   if (checked(writer, H5Fflush(writer->file, H5F_SCOPE_LOCAL)) < 0 || writer->error != 0) return false;
   return checked(writer, H5Fstart_swmr_write(writer->file)) >= 0 && writer->error == 0; /* invariant 1 */
@@ -394,6 +434,9 @@ static bool close_file(yoke_result_writer *writer) {
   close_stream(writer, &writer->outputs);
   close_stream(writer, &writer->macro);
   if (writer->times.dataset >= 0) checked(writer, H5Dclose(writer->times.dataset));
+  for (int i = 0; i < 2; ++i) {
+    if (writer->energies[i].column.dataset >= 0) checked(writer, H5Dclose(writer->energies[i].column.dataset));
+  }
   if (writer->file >= 0) checked(writer, H5Fclose(writer->file));
   if (writer->driver >= 0) H5FDunregister(writer->driver);
   return writer->reason[0] == '\0' && writer->error == 0;
@@ -409,6 +452,11 @@ static void destroy(yoke_result_writer **writer) {
 static void allocate_column(yoke_arena *arena, column *c, int capacity, int width) {
   *c      = (column){.dataset = -1, .width = width};
   c->rows = yoke_arena_take(arena, (size_t)capacity * (size_t)(width > 0 ? width : 1), sizeof(double));
+}
+
+static void allocate_table(yoke_arena *arena, table *t, int n, int width) {
+  t->n = n;
+  allocate_column(arena, &t->column, n, width);
 }
 
 /* n columns of these widths (0: one number); 1000 rows, but no more than 8 MB of them. */
@@ -449,6 +497,9 @@ static yoke_status allocate(yoke_context *ctx, const yoke_result_def *def, yoke_
   writer->flushed_at                                      = yoke_clock_now();
   allocate_streams(writer);
   allocate_column(&writer->arena, &writer->times, writer->n_subsystems + 1, YOKE_N_TIMES);
+  allocate_table(&writer->arena, &writer->energies[0], writer->n_subsystems, YOKE_N_SUBSYSTEM_ENERGIES);
+  allocate_table(&writer->arena, &writer->energies[1], def->split ? def->split->n_couplings : 0,
+                 YOKE_N_COUPLING_ENERGIES);
   const yoke_status status =
       yoke_arena_check(&writer->arena, ctx, "the result '%s' with %d quantities", def->path, def->n);
   if (status != YOKE_OK) destroy(out);
@@ -617,6 +668,22 @@ static bool write_times(yoke_result_writer *writer) {
          change_attribute(writer, writer->times.dataset, "threads", H5T_NATIVE_DOUBLE, &writer->threads);
 }
 
+double *yoke_result_writer_energies(yoke_result_writer *writer, bool of_couplings) {
+  table *t     = &writer->energies[of_couplings ? 1 : 0];
+  t->is_filled = t->n > 0;
+  return t->column.rows;
+}
+
+static bool write_energies(yoke_result_writer *writer) {
+  bool done = true;
+  for (int i = 0; i < 2 && done; ++i) {
+    const table *t    = &writer->energies[i];
+    const stream once = {.n_buffered = t->n};
+    if (t->is_filled) done = append(writer, &once, &t->column);
+  }
+  return done;
+}
+
 static bool note_end(yoke_result_writer *writer, hid_t file, double t, const char *status) {
   hid_t      type = string_type(H5T_VARIABLE);
   const bool done = change_attribute(writer, file, "t_reached", H5T_NATIVE_DOUBLE, &t) &&
@@ -652,8 +719,8 @@ yoke_status yoke_result_writer_close(yoke_result_writer **writer, yoke_context *
   yoke_hdf5_quiet quiet;
   yoke_hdf5_quiet_begin(&quiet);
   const bool had_failed = w->has_failed;
-  bool       done =
-      !had_failed && flush_rows(w) && write_times(w) && note_end(w, w->file, w->t_reached, status); /* invariant 3 */
+  bool       done       = !had_failed && flush_rows(w) && write_times(w) && write_energies(w) &&
+              note_end(w, w->file, w->t_reached, status); /* invariant 3 */
   done            = close_file(w) && done;
   yoke_status out = done || had_failed ? YOKE_OK : fail_io(w, ctx);
   if ((is_complete && done) || w->t_flushed > w->t_start) {

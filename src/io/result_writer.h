@@ -19,6 +19,8 @@
  *     rejected_{error, corrector, non-finite, event, gap} [k]: trials thrown away before it; reduced_by [k]: the last reason why it
  *     is shorter than planned, a number of its attribute `reasons` (the last one is "none")
  *     couplings/values [k, c]  attribute `names` [c] ("coupling.force x"), values at the end of the step.
+ *   /energies/subsystems [p, 5], couplings [w, 6]   written at the end: the energy account [J]; attributes `names` [5], [6] and `rows` [p], [w];
+ *     without rows where nothing was accounted for.
  * One matrix, not one dataset per quantity or subsystem: 10^5 of them cost as many open objects, and a row is one write.
  *
  * Invariants:
@@ -52,6 +54,8 @@ typedef struct yoke_result_split { /* borrowed for the call */
   const char *const *subsystems;
   int                n_channels;
   const char *const *channels; /* "coupling.force x" */
+  int                n_couplings;
+  const char *const *couplings;
   const char        *scheme, *sequence, *start, *predictor, *jacobian;
   int                order;
   double             step;    /* [s] */
@@ -84,6 +88,11 @@ void yoke_result_writer_part(yoke_result_writer *writer, int part, const yoke_co
  * NULL: there is no file. */
 enum { YOKE_N_TIMES = 6 };
 double *yoke_result_writer_times(yoke_result_writer *writer, int threads);
+
+/* The energy account at the end: rows of so many numbers [J] to be filled, of every subsystem or of every coupling of a split run; NULL: there is
+ * no file. */
+enum { YOKE_N_SUBSYSTEM_ENERGIES = 5, YOKE_N_COUPLING_ENERGIES = 6 };
+double *yoke_result_writer_energies(yoke_result_writer *writer, bool of_couplings);
 
 /* Append a macro step (split runs only). */
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row);

@@ -246,19 +246,22 @@ static void hdf5_tells_about_its_run(void **state) {
 }
 
 /* 3 subsystems, 2 channels, 7 macro steps and 5 output rows. */
-static void write_split(fixture *f, const char *path) {
+static void write_split(fixture *f, const char *path, bool has_energies) {
   bool                     is_kept;
   static const char *const subsystems[] = {"a", "b", "c[1]"}, *const channels[] = {"knee.force x", "knee.force y"};
-  const yoke_result_split split = {.n_subsystems = 3,
-                                   .subsystems   = subsystems,
-                                   .n_channels   = 2,
-                                   .channels     = channels,
-                                   .scheme       = "implicit",
-                                   .sequence     = "jacobi",
-                                   .order        = 2,
-                                   .step         = 0.01};
-  yoke_result_def         def   = definition(path);
-  yoke_result_writer     *writer;
+  static const char *const couplings[] = {"knee"};
+  const yoke_result_split  split       = {.n_subsystems = 3,
+                                          .n_couplings  = 1,
+                                          .couplings    = couplings,
+                                          .subsystems   = subsystems,
+                                          .n_channels   = 2,
+                                          .channels     = channels,
+                                          .scheme       = "implicit",
+                                          .sequence     = "jacobi",
+                                          .order        = 2,
+                                          .step         = 0.01};
+  yoke_result_def          def         = definition(path);
+  yoke_result_writer      *writer;
   def.split = &split;
   assert_int_equal(yoke_result_writer_create(f->ctx, &def, &writer), YOKE_OK);
   for (int k = 0; k < 7; ++k) {
@@ -285,6 +288,11 @@ static void write_split(fixture *f, const char *path) {
       assert_int_equal(yoke_result_writer_row(writer, f->ctx, k * 0.01, row_values, &counters, 1e-3, 5), YOKE_OK);
     }
   }
+  for (int k = 0; k < 2 && has_energies; ++k) {
+    double   *row = yoke_result_writer_energies(writer, k == 1);
+    const int n   = k == 1 ? YOKE_N_COUPLING_ENERGIES : 3 * YOKE_N_SUBSYSTEM_ENERGIES;
+    for (int i = 0; i < n; ++i) row[i] = 100 * k + i + 0.25;
+  }
   assert_int_equal(yoke_result_writer_close(&writer, f->ctx, "done", true, &is_kept), YOKE_OK);
 }
 
@@ -293,7 +301,7 @@ static void hdf5_of_a_split_run_has_the_quantities_of_the_whole_model(void **sta
   char              path[128];
   yoke_result      *result;
   yoke_result_facts facts = {.size = sizeof facts};
-  write_split(f, in_folder(f, "a.h5", path));
+  write_split(f, in_folder(f, "a.h5", path), false);
   assert_holds_test_data(f, path, 5);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
   assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
@@ -313,7 +321,7 @@ static void the_report_of_macro_steps_follows_from_the_file(void **state) {
   char              path[128];
   yoke_result      *result;
   yoke_result_facts facts = {.size = sizeof facts};
-  write_split(f, in_folder(f, "a.h5", path));
+  write_split(f, in_folder(f, "a.h5", path), false);
   assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
   assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
   assert_int_equal(facts.report.steps, 7);
@@ -332,7 +340,7 @@ static void hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems(void 
   fixture *f = *state;
   char     path[128];
   double   values[20];
-  write_split(f, in_folder(f, "a.h5", path));
+  write_split(f, in_folder(f, "a.h5", path), false);
   assert_int_equal(read_dataset(path, "/cosimulation/couplings/values", 20, values), 14);
   assert_true(values[12] == 6.0 && values[13] == -3.0);
   assert_int_equal(read_dataset(path, "/cosimulation/iterations", 20, values), 7);
@@ -341,6 +349,49 @@ static void hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems(void 
   assert_true(values[6] == 0.01 * 7);
   assert_int_equal(read_dataset(path, "/subsystems/steps", 20, values), 15);
   assert_true(values[2] == 2.0 && values[14] == 42.0); /* of the last one, in the first and in the last row */
+}
+
+static void hdf5_of_a_split_run_has_the_energy_account_of_its_end(void **state) {
+  fixture          *f = *state;
+  char              path[128], text[64];
+  double            values[20];
+  yoke_result      *result;
+  yoke_result_facts facts = {.size = sizeof facts};
+  yoke_energy_share e;
+  write_split(f, in_folder(f, "a.h5", path), true);
+  assert_int_equal(read_dataset(path, "/energies/subsystems", 20, values), 15);
+  assert_true(values[14] == 14.25);
+  assert_string_equal(read_name(path, "/energies/subsystems", "names", 2, text), "external");
+  assert_string_equal(read_name(path, "/energies/couplings", "rows", 0, text), "knee");
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
+  assert_int_equal(facts.n_subsystem_energies, 3);
+  assert_int_equal(facts.n_coupling_energies, 1);
+  assert_int_equal(yoke_result_energy(f->ctx, result, false, 2, &e), YOKE_OK);
+  assert_string_equal(e.name, "c[1]");
+  assert_true(e.energy == 10.25 && e.dissipated == 11.25 && e.external == 12.25 && e.work[0] == 13.25);
+  assert_true(e.leak == 14.25);
+  assert_int_equal(yoke_result_energy(f->ctx, result, true, 0, &e), YOKE_OK);
+  assert_string_equal(e.name, "knee");
+  assert_true(e.energy == 100.25 && e.dissipated == 101.25 && e.work[0] == 102.25 && e.work[1] == 103.25);
+  assert_true(e.leak == 104.25 && e.corrected == 105.25);
+  assert_int_equal(yoke_result_energy(f->ctx, result, true, 1, &e), YOKE_E_USAGE);
+  yoke_result_close(&result);
+}
+
+static void hdf5_of_a_run_without_an_energy_account_holds_none(void **state) {
+  fixture          *f = *state;
+  char              path[128];
+  double            values[20];
+  yoke_result      *result;
+  yoke_result_facts facts = {.size = sizeof facts};
+  write_split(f, in_folder(f, "a.h5", path), false);
+  assert_int_equal(read_dataset(path, "/energies/subsystems", 20, values), 0);
+  assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
+  assert_int_equal(facts.n_subsystem_energies, 0);
+  assert_int_equal(facts.n_coupling_energies, 0);
+  yoke_result_close(&result);
 }
 
 static void hdf5_holds_many_quantities(void **state) {
@@ -706,6 +757,8 @@ int main(void) {
       TEST(hdf5_tells_about_its_run),
       TEST(hdf5_of_a_split_run_has_the_quantities_of_the_whole_model),
       TEST(hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems),
+      TEST(hdf5_of_a_split_run_has_the_energy_account_of_its_end),
+      TEST(hdf5_of_a_run_without_an_energy_account_holds_none),
       TEST(the_report_of_macro_steps_follows_from_the_file),
       TEST(hdf5_holds_many_quantities),
       TEST(killed_run_leaves_a_readable_file),

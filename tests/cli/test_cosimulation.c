@@ -187,6 +187,27 @@ static void step_control_tells_what_it_chose_and_why_steps_are_short(void **stat
   for (size_t i = 0; i < sizeof members / sizeof *members; ++i) assert_says(f->out, members[i]);
 }
 
+#ifdef YOKE_WITH_HDF5
+static void energies_that_info_tells_of_a_result_are_those_of_the_run(void **state) {
+  fixture *f = *state;
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml --energy monitor --t-end 0.05 -o @/a.h5 --json"), 0);
+  const char *begin = strstr(f->out, "\"subsystem_energies\": {"), *end = strstr(f->out, "\"corrected\": ");
+  assert_non_null(begin);
+  assert_non_null(end);
+  char *told = strndup(begin, (size_t)(end - begin));
+  assert_non_null(told);
+  assert_int_equal(yoke(f, "info @/a.h5 --json"), 0);
+  assert_says(f->out, told);
+  free(told);
+  assert_int_equal(yoke(f, "info @/a.h5"), 0);
+  assert_says(f->out, "energies       a  stored ");
+  assert_says(f->out, "               coupling  stored ");
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml --energy off --t-end 0.05 -o @/b.h5"), 0);
+  assert_int_equal(yoke(f, "info @/b.h5"), 0);
+  assert_null(strstr(f->out, "energies"));
+}
+#endif
+
 static void diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run " MODEL " --scheme explicit --set parameters.cc=1e5 --step 5e-3 --csv @/a.csv"), 5);
@@ -554,6 +575,9 @@ int main(void) {
       TEST(residuals_are_told_by_kind_with_unit_and_verdict),
       TEST(steps_that_do_not_hold_their_conditions_are_warned_of),
       TEST(step_control_tells_what_it_chose_and_why_steps_are_short),
+#ifdef YOKE_WITH_HDF5
+      TEST(energies_that_info_tells_of_a_result_are_those_of_the_run),
+#endif
       TEST(diverging_run_exits_with_5_and_names_the_coupling_the_time_and_a_remedy),
       TEST(step_that_does_not_converge_exits_with_4),
       TEST(combination_that_makes_no_sense_is_refused_before_the_run),
