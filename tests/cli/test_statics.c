@@ -77,6 +77,101 @@ static void load_steps_follow_the_branch_that_begins_at_the_start(void **state) 
   assert_non_null(strstr(f->err, "20 load steps"));
 }
 
+/* Two walls that push on masses of a chain: the forces on every mass add up to nothing. */
+static void a_chain_rests_where_its_forces_balance(void **state) {
+  static const char *const names[] = {"c.x[1]", "c.x[2]", "c.x[3]", "c.x[4]", "c.x[5]"};
+  static const double      c[]     = {100, 100, 200, 100, 100, 50};
+  fixture                 *f       = *state;
+  double                   x[7]    = {0};
+  model(f, "yoke: 1\n"
+           "t_end: 1\n"
+           "bodies:\n"
+           "  c: {kind: chain, n: 5, mass: 1, stiffness: [100, 100, 200, 100, 100, 50], damping: 0.1,\n"
+           "      x: [0.3, 0, 0, -0.2, 0], loads: [{on: [2, 4], kind: contact, force: -10, slope: 5}]}\n");
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print 'c.x[1],c.x[2],c.x[3],c.x[4],c.x[5]'"), 0);
+  for (int i = 1; i <= 5; ++i) x[i] = printed(f, names[i - 1]);
+  for (int i = 1; i <= 5; ++i) {
+    const double wall = i % 2 == 0 ? -10 * exp(5 * x[i]) : 0.0;
+    assert_true(fabs(c[i - 1] * (x[i - 1] - x[i]) + c[i] * (x[i + 1] - x[i]) + wall) < 1e-9);
+  }
+  assert_true(x[2] < -0.1);
+}
+
+#define BEAM                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "t_end: 1\n"                                                                                                         \
+  "bodies:\n"                                                                                                          \
+  "  beam: {kind: linear, mass: [[2, 0.5, 0], [0.5, 3, 0.1], [0, 0.1, 1]],\n"                                          \
+  "         stiffness: [[60, -20, 0], [-20, 50, -30], [0, -30, 70]], load: [1, -2, 0.5], x: [0.3, 0, -0.1],\n"         \
+  "         frames: {tip: {x: 3}}}\n"                                                                                  \
+  "  m: {kind: mass1d, mass: 1, x: -0.1}\n"                                                                            \
+  "connections:\n"                                                                                                     \
+  "  s: {kind: spring-damper, between: [beam.tip, m], stiffness: 40, free_length: 0}\n"                                \
+  "  t: {kind: spring-damper, between: [m, ground], stiffness: 40, free_length: 0}\n"
+
+/* K x = load, with two springs one behind the other at the tip. */
+static void a_linear_body_rests_where_its_matrix_says(void **state) {
+  fixture *f = *state;
+  model(f, BEAM);
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print 'beam.q[1].x,beam.q[2].x,beam.tip.x,m.x'"), 0);
+  const double a = printed(f, "beam.q[1].x"), b = printed(f, "beam.q[2].x"), c = printed(f, "beam.tip.x"),
+               m = printed(f, "m.x");
+  assert_true(fabs(60 * a - 20 * b - 1) < 1e-12);
+  assert_true(fabs(-20 * a + 50 * b - 30 * c + 2) < 1e-12);
+  assert_true(fabs(-30 * b + 70 * c + 20 * c - 0.5) < 1e-12);
+  assert_true(fabs(m - c / 2) < 1e-13);
+}
+
+/* Two cranks of length 1 and 1 kg that carry a bar of 2 kg, a parallelogram that the wind F turns by tan = F / (3 g). */
+#define LOOP                                                                                                           \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, -9.81]\n"                                                                                              \
+  "t_end: 1\n"                                                                                                         \
+  "bodies:\n"                                                                                                          \
+  "  left: {kind: planar, mass: 1, inertia: 0.1, angle: -1, position: [0.5*cos(1), -0.5*sin(1)],\n"                    \
+  "         frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"                                                                    \
+  "  bar: {kind: planar, mass: 2, inertia: 0.2, position: [cos(1) + 1, -sin(1)], frames: {a: [-1, 0], b: [1, 0]}}\n"   \
+  "  right: {kind: planar, mass: 1, inertia: 0.1, angle: -1, position: [2 + 0.5*cos(1), -0.5*sin(1)],\n"               \
+  "          frames: {a: [-0.5, 0], b: [0.5, 0]}}\n"                                                                   \
+  "frames: {ground.a: [0, 0], ground.b: [2, 0]}\n"                                                                     \
+  "connections:\n"                                                                                                     \
+  "  j1: {kind: revolute, between: [ground.a, left.a]}\n"                                                              \
+  "  j2: {kind: revolute, between: [left.b, bar.a]}\n"                                                                 \
+  "  j3: {kind: revolute, between: [bar.b, right.b]}\n"                                                                \
+  "  j4: {kind: revolute, between: [ground.b, right.a]}\n"                                                             \
+  "loads: {wind: {kind: constant, on: bar, force: [3*9.81, 0]}}\n"
+
+static void a_closed_loop_turns_to_its_rest_state(void **state) {
+  fixture *f = *state;
+  model(f, LOOP);
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print bar.x,bar.y,bar.vx"), 0);
+  assert_true(fabs(printed(f, "bar.x") - 1 - sqrt(0.5)) < 1e-10);
+  assert_true(fabs(printed(f, "bar.y") + sqrt(0.5)) < 1e-10);
+  assert_true(fabs(printed(f, "bar.vx")) < 1e-300);
+}
+
+/* The search looks at the model as a whole; what couplings show follows from the state that it found. */
+static void a_split_changes_no_rest_state(void **state) {
+  static const struct {
+    const char *text, *split, *names[4];
+  } models[] = {{BEAM, "a: [beam], b: [m]", {"beam.tip.x", "m.x", "s.force[1]", "t.force[1]"}},
+                {LOOP, "a: [left, bar], b: [right]", {"bar.x", "bar.angle", "j3.force[1]", "j3.force[2]"}}};
+  fixture *f = *state;
+  for (int i = 0; i < 2; ++i) {
+    double value[2][4];
+    model(f, models[i].text);
+    for (int split = 0; split < 2; ++split) {
+      char call[400];
+      int  n = snprintf(call, sizeof call, "run @/m.yaml --static --print '%s,%s,%s,%s'", models[i].names[0],
+                        models[i].names[1], models[i].names[2], models[i].names[3]);
+      if (split == 1) snprintf(call + n, sizeof call - (size_t)n, " --set 'split={%s}'", models[i].split);
+      assert_int_equal(yoke(f, call), 0);
+      for (int k = 0; k < 4; ++k) value[split][k] = printed(f, models[i].names[k]);
+    }
+    for (int k = 0; k < 4; ++k) assert_true(fabs(value[1][k] - value[0][k]) < 1e-11);
+  }
+}
+
 static void a_model_that_nothing_holds_has_no_rest_state(void **state) {
   fixture *f = *state;
   model(f, "yoke: 1\ngravity: [0, -9.81, 0]\nt_end: 1\nbodies: {stone: {kind: particle, mass: 1}}\n");
@@ -112,6 +207,10 @@ int main(void) {
       TEST(a_law_of_time_and_speed_is_put_to_rest_upwards),
       TEST(a_long_chain_of_rods_hangs_straight_down),
       TEST(load_steps_follow_the_branch_that_begins_at_the_start),
+      TEST(a_chain_rests_where_its_forces_balance),
+      TEST(a_linear_body_rests_where_its_matrix_says),
+      TEST(a_closed_loop_turns_to_its_rest_state),
+      TEST(a_split_changes_no_rest_state),
       TEST(a_model_that_nothing_holds_has_no_rest_state),
       TEST(the_result_holds_one_time),
       TEST(load_steps_belong_to_statics),
