@@ -1,4 +1,5 @@
 /* Flexible bodies of the model file: `linear` and `ancf-cable`. Their points become bodies of the model, named below them. */
+#include "io/linear_rows.h"
 #include "io/model_reader.h"
 #include "base/memory.h"
 #include "model/cable.h"
@@ -63,11 +64,11 @@ static bool add_triplet(reader *r, triplets *t, int row, int column, double valu
   return true;
 }
 
-static bool read_full(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, triplets *out) {
-  const int n    = node->n;
-  double   *row  = malloc(((size_t)n + 1) * sizeof *row);
-  bool      good = row != NULL || model_out_of_memory(r);
-  for (int i = 0; good && i < n; ++i) {
+/* A row of n numbers each. */
+static bool read_full(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int n, triplets *out) {
+  double *row  = malloc(((size_t)n + 1) * sizeof *row);
+  bool    good = row != NULL || model_out_of_memory(r);
+  for (int i = 0; good && i < node->n; ++i) {
     good = model_numbers(r, s, node->items[i], key, Q_ANY, n, n, row, NULL);
     for (int j = 0; good && j < n; ++j) {
       if (row[j] != 0.0) good = add_triplet(r, out, i, j, row[j]);
@@ -77,8 +78,8 @@ static bool read_full(reader *r, const scope *s, const yoke_yaml_node *node, con
   return good;
 }
 
-/* {size: n, symmetric: true, entries: [[i, j, value], ...]} */
-static bool read_sparse(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int *n, triplets *out) {
+/* {size: n, symmetric: true, entries: [[i, j, value], ...]}, or size: [rows, columns] */
+static bool read_sparse(reader *r, const scope *s, const yoke_yaml_node *node, int size_of[2], triplets *out) {
   static const char *const keys[] = {"size", "symmetric", "entries"};
   const yoke_yaml_node    *size = yoke_yaml_find(node, "size"), *entries = yoke_yaml_find(node, "entries"),
                        *symmetric = yoke_yaml_find(node, "symmetric");
@@ -90,18 +91,16 @@ static bool read_sparse(reader *r, const scope *s, const yoke_yaml_node *node, c
   if (!model_integer(r, s, is_pair ? size->items[0] : size, "size", 1, MOST_FREEDOMS, &rows)) return false;
   columns = rows;
   if (is_pair && !model_integer(r, s, size->items[1], "size", 1, MOST_FREEDOMS, &columns)) return false;
-  if (rows != columns)
-    return model_mistake(r, node, key, "found %ld rows and %ld columns, expected a square matrix", rows, columns);
   if (entries == NULL || entries->kind != YOKE_YAML_LIST)
     return model_expected(r, entries == NULL ? node : entries, "entries", "a list [[row, column, value], ...]");
-  *n = (int)rows;
+  size_of[0] = (int)rows, size_of[1] = (int)columns;
   for (int k = 0; k < entries->n; ++k) {
     const yoke_yaml_node *one = entries->items[k];
     long                  i, j;
     double                value;
     if (one->kind != YOKE_YAML_LIST || one->n != 3) return model_expected(r, one, "entries", "[row, column, value]");
     if (!model_integer(r, s, one->items[0], "entries", 1, rows, &i) ||
-        !model_integer(r, s, one->items[1], "entries", 1, rows, &j) ||
+        !model_integer(r, s, one->items[1], "entries", 1, columns, &j) ||
         !model_number(r, s, one->items[2], "entries", Q_ANY, &value))
       return false;
     if (!add_triplet(r, out, (int)i - 1, (int)j - 1, value)) return false;
@@ -112,13 +111,16 @@ static bool read_sparse(reader *r, const scope *s, const yoke_yaml_node *node, c
 
 /* Rows, the diagonal alone, or a sparse one. *n: 0, not known yet, or what it has to be. */
 static bool read_matrix(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int *n, triplets *out) {
-  int size = 0;
+  int size = 0, sizes[2];
   if (node == NULL) return true;
   if (node->kind == YOKE_YAML_MAP) {
-    if (!read_sparse(r, s, node, key, &size, out)) return false;
+    if (!read_sparse(r, s, node, sizes, out)) return false;
+    if (sizes[0] != sizes[1])
+      return model_mistake(r, node, key, "found %d rows and %d columns, expected a square matrix", sizes[0], sizes[1]);
+    size = sizes[0];
   } else if (node->kind == YOKE_YAML_LIST && node->n > 0 && node->items[0]->kind == YOKE_YAML_LIST) {
     size = node->n;
-    if (!read_full(r, s, node, key, out)) return false;
+    if (!read_full(r, s, node, key, size, out)) return false;
   } else if (node->kind == YOKE_YAML_LIST && node->n > 0) {
     size = node->n;
     for (int i = 0; i < size; ++i) {
@@ -261,6 +263,7 @@ static bool read_list(reader *r, const scope *s, const yoke_yaml_node *map, cons
 typedef struct linear_reader {
   int           n, n_points;
   triplets      matrix[3]; /* mass, damping, stiffness */
+  linear_rows   rows;      /* of `constraints` */
   int          *owner;     /* [n] which frame a freedom is in; -1: none */
   int          *place;     /* [n] where it goes */
   linear_point *points;    /* [n] in their order; frames come first while they are read */
@@ -347,6 +350,134 @@ static bool check_mass(reader *r, const yoke_yaml_node *node, const linear_reade
   return true;
 }
 
+/* ---- constraint rows ---- */
+
+static bool place_entries(reader *r, const yoke_yaml_node *node, const triplets *t, linear_rows *rows) {
+  for (int k = 0; k < t->n; ++k) {
+    double *at = &rows->C[(size_t)t->list[k].row * (size_t)rows->n + (size_t)t->list[k].column];
+    if (*at != 0.0)
+      return model_mistake(r, node, "constraints", "found row %d, column %d twice, expected every entry once",
+                           t->list[k].row + 1, t->list[k].column + 1);
+    *at = t->list[k].value;
+  }
+  return true;
+}
+
+static bool read_entries(reader *r, const scope *s, const yoke_yaml_node *node, linear_reader *l, triplets *t) {
+  int size[2] = {0, l->n};
+  if (node->kind == YOKE_YAML_MAP) {
+    if (!read_sparse(r, s, node, size, t)) return false;
+  } else if (node->kind == YOKE_YAML_LIST && node->n > 0 && node->items[0]->kind == YOKE_YAML_LIST) {
+    size[0] = node->n;
+    if (!read_full(r, s, node, "constraints", l->n, t)) return false;
+  } else {
+    return model_expected(r, node, "constraints",
+                          "rows [[...], ...] of one number for each freedom, a Matrix Market file 'name.mtx' or "
+                          "{size: [rows, freedoms], entries: [[row, freedom, value], ...]}");
+  }
+  if (size[1] != l->n || size[0] >= l->n)
+    return model_mistake(
+        r, node, "constraints",
+        "found a matrix of %d rows and %d columns, expected %d columns, one for each freedom, and fewer "
+        "rows than these",
+        size[0], size[1], l->n);
+  if (!linear_rows_create(&l->arena, size[0], l->n, &l->rows)) return model_out_of_memory(r);
+  return place_entries(r, node, t, &l->rows);
+}
+
+static bool fail_rows(reader *r, const yoke_yaml_node *node, linear_rows_verdict verdict, int row) {
+  switch (verdict) {
+  case LINEAR_ROWS_EMPTY:
+    return model_mistake(r, node, "constraints", "found row %d without an entry that is not 0", row + 1);
+  case LINEAR_ROWS_DEPENDENT:
+    return model_mistake(r, node, "constraints",
+                         "found row %d, which follows from the others, expected independent rows", row + 1);
+  default:
+    return model_mistake(r, node, "constraints",
+                         "found row %d over freedoms of frames alone, or after the other rows have determined theirs, "
+                         "expected for every row a freedom of its own that is in no frame; joints between frames say "
+                         "how these move together",
+                         row + 1);
+  }
+}
+
+/* `constraints`: C, `constraint_values`: c. Every row takes the place of a freedom that is in no frame. */
+static bool read_constraints(reader *r, const scope *s, const yoke_yaml_node *map, linear_reader *l) {
+  const yoke_yaml_node *node = yoke_yaml_find(map, "constraints"), *values = yoke_yaml_find(map, "constraint_values");
+  triplets              t   = {0};
+  int                   row = 0;
+  if (node == NULL)
+    return values == NULL || model_mistake(r, values, "constraint_values", "found values without 'constraints'");
+  bool *is_taken = yoke_arena_take(&l->arena, (size_t)l->n, sizeof *is_taken);
+  bool  good     = (is_taken != NULL || model_out_of_memory(r)) && read_entries(r, s, node, l, &t) &&
+              read_list(r, s, map, "constraint_values", l->rows.m, l->rows.value);
+  for (int i = 0; good && i < l->n; ++i) is_taken[i] = l->owner[i] >= 0;
+  if (good) {
+    const linear_rows_verdict verdict = linear_rows_solve(&l->rows, is_taken, &row);
+    good                              = verdict == LINEAR_ROWS_SOLVED || fail_rows(r, node, verdict, row);
+  }
+  free(t.list);
+  return good;
+}
+
+typedef struct product {
+  reader   *r;
+  triplets *out;
+} product;
+
+static bool add_half(void *user, int row, int column, double value) {
+  const product *p = user;
+  return add_triplet(p->r, p->out, row, column, value);
+}
+
+/* `t`, which was stored, becomes T^T A T, both halves of it, in the numbers of the file. */
+static bool multiply(reader *r, linear_reader *l, triplets *t) {
+  int     *number = yoke_arena_take(&l->arena, (size_t)l->n, sizeof *number);
+  triplets half   = {0};
+  product  to     = {r, &half};
+  bool     good   = number != NULL || model_out_of_memory(r);
+  int      n      = 0;
+  for (int i = 0; good && i < l->n; ++i) number[l->place[i]] = i;
+  for (int k = 0; good && k < t->n; ++k)
+    good = linear_rows_product(&l->rows, number[t->list[k].row], number[t->list[k].column], t->list[k].value, add_half,
+                               &to);
+  if (good && half.n > 0) qsort(half.list, (size_t)half.n, sizeof *half.list, compare_triplets);
+  for (int k = 0; good && k < half.n; ++k) {
+    if (n > 0 && compare_triplets(&half.list[n - 1], &half.list[k]) == 0) {
+      half.list[n - 1].value += half.list[k].value;
+    } else {
+      half.list[n++] = half.list[k];
+    }
+  }
+  t->n = 0;
+  for (int k = 0; good && k < n; ++k) {
+    const triplet x = half.list[k];
+    good            = add_triplet(r, t, x.row, x.column, x.value);
+    if (good && x.row != x.column) good = add_triplet(r, t, x.column, x.row, x.value);
+  }
+  free(half.list);
+  return good;
+}
+
+/* The coordinate y of a row is held by a joint. */
+static bool add_joint(reader *r, const yoke_yaml_node *key, const char *name, int row, double value) {
+  yoke_model      *m      = r->model;
+  const int        point  = m->n_frames - 1;
+  const yoke_frame ground = {.body = YOKE_GROUND, .origin = {value, 0, 0}, .axes = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  char             full[2 * NAME_SIZE], end[2 * NAME_SIZE];
+  model_print(full, sizeof full, "%s.constraint[%d]", name, row + 1);
+  model_print(end, sizeof end, "%s/1", full);
+  const int frame = model_add_frame(r, key, end, &ground);
+  if (frame < 0 || !model_grow(r, &m->connections, m->n_connections, &r->capacity_connections, sizeof *m->connections))
+    return false;
+  yoke_connection *c = &m->connections[m->n_connections];
+  *c                 = (yoke_connection){
+                      .kind = YOKE_CONNECTION_FIXED, .name = yoke_arena_text(&m->arena, full), .frame = {point, frame}};
+  if (!model_has_memory(r)) return false;
+  return yoke_names_add(&r->connection_names, c->name, m->n_connections++) == YOKE_NAMES_ADDED ||
+         model_mistake(r, key, NULL, "found a second connection '%s', expected different names", full);
+}
+
 static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_node *node, const char *name,
                        linear_reader *l) {
   static const char *const keys[3] = {"mass", "damping", "stiffness"};
@@ -359,6 +490,15 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
     if (!store_matrix(r, at != NULL ? at : node, keys[k], &l->matrix[k], l->n, l->place, matrix[k])) return false;
   }
   if (!check_mass(r, yoke_yaml_find(node, "mass"), l, &linear->mass)) return false;
+  if (l->rows.m > 0) {
+    for (int k = 0; k < 3; ++k) {
+      if (!multiply(r, l, &l->matrix[k]) || !store_matrix(r, node, keys[k], &l->matrix[k], l->n, l->place, matrix[k]))
+        return false;
+    }
+    linear_rows_load(&l->rows, l->load);
+    linear_rows_state(&l->rows, l->x);
+    linear_rows_state(&l->rows, l->v);
+  }
   linear->rest  = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->rest);
   linear->load  = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->load);
   linear->place = yoke_arena_take(&m->arena, (size_t)l->n, sizeof *linear->place);
@@ -374,8 +514,11 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
     char                full[2 * NAME_SIZE];
     set_point(l, p, &linear->mass, &body);
     if (p->key != NULL) model_print(full, sizeof full, "%s.%s", name, p->key->text);
-    if (p->key == NULL) model_print(full, sizeof full, "%s.q[%d]", name, p->freedom[0] + 1);
+    const int row = p->key == NULL && l->rows.m > 0 ? l->rows.row_at[p->freedom[0]] : -1;
+    if (p->key == NULL)
+      model_print(full, sizeof full, "%s.%s[%d]", name, row >= 0 ? "row" : "q", (row >= 0 ? row : p->freedom[0]) + 1);
     if (add_point(r, p->key != NULL ? p->key : key, f, full, &body) < 0) return false;
+    if (row >= 0 && !add_joint(r, key, name, row, l->rows.value[row])) return false;
     for (int i = 0; i < p->n; ++i) {
       const int to      = l->place[p->freedom[i]];
       linear->load[to]  = l->load[p->freedom[i]];
@@ -389,7 +532,8 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
 }
 
 static bool read_linear(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, const char *name) {
-  static const char *const keys[] = {"kind", "count", "mass", "damping", "stiffness", "load", "x", "v", "frames"};
+  static const char *const keys[] = {"kind", "count", "mass",   "damping",     "stiffness",        "load",
+                                     "x",    "v",     "frames", "constraints", "constraint_values"};
   linear_reader            l      = {0};
   if (!model_check_keys(r, node, keys, MODEL_COUNT(keys))) return false;
   const yoke_yaml_node *mass = yoke_yaml_find(node, "mass");
@@ -399,7 +543,7 @@ static bool read_linear(reader *r, scope *s, const yoke_yaml_node *key, const yo
   bool good = read_matrix(r, s, mass, "mass", &l.n, &l.matrix[0]) &&
               read_matrix(r, s, yoke_yaml_find(node, "damping"), "damping", &l.n, &l.matrix[1]) &&
               read_matrix(r, s, yoke_yaml_find(node, "stiffness"), "stiffness", &l.n, &l.matrix[2]) &&
-              read_points(r, s, node, &l) && add_linear(r, key, node, name, &l);
+              read_points(r, s, node, &l) && read_constraints(r, s, node, &l) && add_linear(r, key, node, name, &l);
   for (int k = 0; k < 3; ++k) free(l.matrix[k].list);
   yoke_arena_free(&l.arena);
   return good;

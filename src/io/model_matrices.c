@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const matrix_keys[] = {"mass", "damping", "stiffness"};
+static const char *const matrix_keys[] = {"mass", "damping", "stiffness", "constraints"};
 
 /* A scalar that ends in .mtx. */
 static bool is_file(const yoke_yaml_node *node) {

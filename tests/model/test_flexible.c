@@ -68,6 +68,25 @@ static const char frame[] =
     "  hold: {kind: distance, between: [beam.a, arm]}\n"
     "  spring: {kind: bushing, between: [ground, beam.a], stiffness: [20, 30, 40, 2, 3, 4], damping: 0.1}\n";
 
+/* Rows over freedoms of a frame that turns and others, one of them with a value. */
+static const char rows[] =
+    "yoke: 1\n"
+    "t_end: 1\n"
+    "bodies:\n"
+    "  beam: {kind: linear, mass: {size: 9, symmetric: true, entries: [[1, 1, 2], [2, 2, 2], [3, 3, 2], [4, 4, 0.1],\n"
+    "         [5, 5, 0.2], [6, 6, 0.15], [7, 7, 1], [8, 8, 1], [9, 9, 1], [1, 7, 0.4], [2, 6, 0.1], [4, 8, 0.1]]},\n"
+    "         stiffness: {size: 9, symmetric: true, entries: [[1, 1, 40], [2, 2, 30], [3, 3, 50], [4, 4, 4], [5, 5, "
+    "3],\n"
+    "         [6, 6, 5], [7, 7, 30], [8, 8, 30], [9, 9, 30], [1, 5, 2], [4, 9, -1]]}, damping: [1, 1, 1, 0.1, 0.1, "
+    "0.1,\n"
+    "         0.3, 0.2, 0.1], load: [0, -9, 0, 0.1, 0, 0, 0, 0.5, 0.2], v: [1, 0, 0, 1, 2, 3, -0.5, 2, 0],\n"
+    "         constraints: {size: [2, 9], entries: [[1, 1, 1], [1, 7, 2], [2, 4, 0.5], [2, 7, 1], [2, 8, 3], [2, 9, "
+    "1]]},\n"
+    "         constraint_values: [0, 0], frames: {a: {x: 1, y: 2, z: 3, rx: 4, ry: 5, rz: 6}}}\n"
+    "  arm: {kind: rigid, mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0], frames: {low: [-0.5, 0, 0]}}\n"
+    "connections:\n"
+    "  hinge: {kind: revolute, between: [beam.a, arm.low]}\n";
+
 static double pseudo_random(uint32_t *seed) {
   *seed = *seed * 1664525u + 1013904223u;
   return (double)(*seed >> 8) / 8388608.0 - 1.0;
@@ -125,6 +144,8 @@ static void jacobians_of_both_forms_are_derivatives(void **state) {
   check_jacobian(web, YOKE_DAE_INDEX1);
   check_jacobian(frame, YOKE_DAE_GGL);
   check_jacobian(frame, YOKE_DAE_INDEX1);
+  check_jacobian(rows, YOKE_DAE_GGL);
+  check_jacobian(rows, YOKE_DAE_INDEX1);
 }
 
 /* Accelerations and multipliers of the ordinary view meet the implicit one. */
@@ -152,6 +173,7 @@ static void both_views_agree(void **state) {
   (void)state;
   check_views(web);
   check_views(frame);
+  check_views(rows);
 }
 
 /* M a - G^T lambda = r_a, G a = r_g by the Jacobian of the index-1 form, whose columns of a and lambda are -M, G^T and G. */
@@ -190,6 +212,7 @@ static void the_system_of_accelerations_is_solved_for_many(void **state) {
   (void)state;
   check_solves(web);
   check_solves(frame);
+  check_solves(rows);
 }
 
 /* d(energy)/dt = -dissipated power along the motion: v . dE/dq + a . M v, for a body that nothing holds. */
@@ -267,6 +290,24 @@ static void mistakes_of_flexible_bodies_are_named(void **state) {
                 "expected E I");
 }
 
+#define ROWS "kind: linear, mass: [1, 2, 3], constraints: "
+
+static void mistakes_of_constraint_rows_are_named(void **state) {
+  (void)state;
+  check_refused(ROWS "[[1, 0, -1], [2, 0, -2]]", "found row 2, which follows from the others");
+  check_refused(ROWS "[[0, 0, 0]]", "found row 1 without an entry");
+  check_refused(ROWS "[1, 0, -1]", "expected rows [[...], ...]");
+  check_refused(ROWS "[[1, 0]]", "found a list of 2, expected a list of 3 numbers");
+  check_refused(ROWS "{size: [1, 4], entries: [[1, 1, 1]]}", "found a matrix of 1 rows and 4 columns");
+  check_refused(ROWS "{size: [1, 3], entries: [[1, 4, 1]]}", "expected a whole number from 1 to 3");
+  check_refused(ROWS "{size: [1, 3], entries: [[1, 2, 1], [1, 2, 1]]}", "found row 1, column 2 twice");
+  check_refused(ROWS "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "fewer rows than these");
+  check_refused(ROWS "[[1, -1, 0]], frames: {a: {x: 1}, c: {x: 2}}", "found row 1 over freedoms of frames alone");
+  check_refused(ROWS "[[1, -1, 1], [1, 1, 1]], frames: {a: {x: 1}, c: {x: 2}}", "over freedoms of frames alone");
+  check_refused(ROWS "[[1, -1, 0]], constraint_values: [1, 2]", "found a list of 2");
+  check_refused("kind: linear, mass: [1, 2, 3], constraint_values: [1]", "found values without 'constraints'");
+}
+
 static void put(const char *path, const char *text) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -286,6 +327,23 @@ static void matrices_come_from_files(void **state) {
   assert_true(M->start[2] == 4 && M->value[0] == 2.0 && M->value[1] == 0.5 && M->value[2] == 0.5 &&
               M->value[3] == 1.25);
   assert_non_null(strstr(model->text, "entries")); /* a result repeats without the file */
+  yoke_model_destroy(&model);
+}
+
+static void constraint_rows_come_from_a_file(void **state) {
+  const fixture *f = *state;
+  char           matrix[128], path[128];
+  yoke_model    *model = NULL;
+  put(in_folder(f, "c.mtx", matrix), "%%MatrixMarket matrix coordinate real general\n1 3 2\n1 1 -2\n1 3 4\n");
+  put(in_folder(f, "b.yaml", path),
+      "yoke: 1\nt_end: 1\nbodies: {b: {kind: linear, mass: [1, 1, 1], constraints: c.mtx}}\n");
+  assert_int_equal(yoke_model_load(f->ctx, path, NULL, &model), YOKE_OK);
+  const yoke_symmetric *M = &model->flexibles[0].linear->mass; /* x3 = y + x1/2 */
+  assert_int_equal(model->n_connections, 1);
+  assert_string_equal(model->connections[0].name, "b.constraint[1]");
+  assert_int_equal(M->start[3], 5);
+  assert_true(M->value[0] == 1.25 && M->value[1] == 0.5 && M->value[2] == 1.0 && M->value[3] == 0.5 &&
+              M->value[4] == 1.0);
   yoke_model_destroy(&model);
 }
 
@@ -341,7 +399,9 @@ int main(void) {
       cmocka_unit_test(the_system_of_accelerations_is_solved_for_many),
       cmocka_unit_test(energy_changes_by_what_dampers_take),
       cmocka_unit_test(mistakes_of_flexible_bodies_are_named),
+      cmocka_unit_test(mistakes_of_constraint_rows_are_named),
       cmocka_unit_test_setup_teardown(matrices_come_from_files, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(constraint_rows_come_from_a_file, set_up, tear_down),
       cmocka_unit_test_setup_teardown(files_of_matrices_that_would_be_misread_are_refused, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
