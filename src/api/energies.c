@@ -5,9 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Share of the energy that moves from which on a leak is warned of. */
-static const double leak_limit = 0.1;
-
 static yoke_energy_share share_of(const double *account, bool is_coupling) {
   return (yoke_energy_share){.energy     = account[YOKE_ACCOUNT_ENERGY],
                              .dissipated = account[YOKE_ACCOUNT_DISSIPATED],
@@ -70,14 +67,14 @@ void yoke_energies_release(yoke_run_summary *s) {
   release_list(&s->coupling_energies, s->n_couplings);
 }
 
-void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *s) {
-  if (!s->has_leak || !(s->leak_share > leak_limit)) return;
+void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *s, double limit) {
+  if (!s->has_leak || !(s->leak_share > limit)) return;
   const bool names_one = s->coupling_energies != NULL && s->leak_worst >= 0;
   yoke_warn(
       ctx,
       "the couplings have brought up to %.3g J out of nothing, %.3g %% of the energy that moves in the model (the "
       "limit is %g %%)%s%.100s%s; use a smaller cosimulation.step, a higher order%s",
-      s->leak_largest, 100.0 * s->leak_share, 100.0 * leak_limit, names_one ? ", most of it at coupling '" : "",
+      s->leak_largest, 100.0 * s->leak_share, 100.0 * limit, names_one ? ", most of it at coupling '" : "",
       names_one ? s->coupling_energies[s->leak_worst].name : "", names_one ? "'" : "",
       s->leak_corrected != 0.0 ? ", or a larger cosimulation.energy_cap" : ", or cosimulation.energy correct");
 }

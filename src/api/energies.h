@@ -14,7 +14,7 @@ bool              yoke_energies_are_known(const yoke_run_system *run);
 yoke_status yoke_energies_take(yoke_context *ctx, const yoke_run_system *run, yoke_run_summary *summary);
 void        yoke_energies_release(yoke_run_summary *summary);
 
-/* Warns of a leak that is more than a tenth of the energy that moves. */
-void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *summary);
+/* Warns of a leak that is more than this share of the energy that moves. */
+void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *summary, double limit);
 
 #endif

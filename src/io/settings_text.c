@@ -160,6 +160,7 @@ static void put_cosimulation(text_buffer *buffer, const yoke_model *model, const
   const yoke_scheme_settings *settings = &plan->scheme;
   put(buffer, "cosimulation:\n");
   if (model->energy >= 0) put(buffer, "  energy: %s\n", energy_word(model));
+  if (yoke_plan_has_account(plan)) put_number(buffer, "  energy_limit: ", yoke_macro_energy_limit(model), "\n");
   for (int i = 0; i < yoke_scheme_rows.n; ++i) {
     const yoke_setting *row = &yoke_scheme_rows.rows[i];
     int                 n   = 0;

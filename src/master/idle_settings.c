@@ -22,7 +22,7 @@ static void word_of(const yoke_plan *plan, const char *with, char *word, size_t 
   else if (strcmp(with, "substeps") == 0)
     snprintf(word, size, "%s", yoke_scheme_has_substeps(&plan->scheme, plan->n_parts) ? "given" : "none");
   else if (strcmp(with, "energy") == 0)
-    snprintf(word, size, "%s", corrects_energy(plan) ? "correct" : "monitor");
+    snprintf(word, size, "%s", corrects_energy(plan) ? "correct" : yoke_plan_has_account(plan) ? "monitor" : "off");
   else if (row != NULL)
     yoke_setting_text(row, &plan->scheme, word, size);
 }

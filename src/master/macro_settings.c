@@ -20,6 +20,12 @@ static const yoke_setting macro_rows[] = {
      .with      = "energy",
      .of        = "correct guard passivity",
      .help      = "largest correcting force in units of the coupling force"},
+    {.key      = "energy_limit",
+     .type     = YOKE_SETTING_POSITIVE,
+     .standard = {0.1},
+     .with     = "energy",
+     .of       = "monitor correct guard passivity",
+     .help     = "share of the energy that moves above which a leak is warned of"},
     {.key      = "substeps",
      .type     = YOKE_SETTING_OTHER,
      .expected = "{NAME: a number, ...}",
@@ -36,6 +42,12 @@ const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING
 bool yoke_macro_is_lockstep(const yoke_model *model) {
   const yoke_setting_value *given = yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "lockstep");
   return given != NULL && given->number[0] != 0.0 && model->n_parts > 1;
+}
+
+double yoke_macro_energy_limit(const yoke_model *model) {
+  const yoke_setting_value *given =
+      yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "energy_limit");
+  return given != NULL ? given->number[0] : yoke_setting_find(&yoke_macro_rows, "energy_limit")->standard[0];
 }
 
 const yoke_setting *yoke_shared_setting(const char *key) {

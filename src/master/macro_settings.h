@@ -26,6 +26,9 @@ void yoke_macro_settings_read(const yoke_model *model, double growth, bool takes
 /* Do the parts of the model take the steps of one solver together (multibody_parts.c)? Then there are no macro steps. */
 bool yoke_macro_is_lockstep(const yoke_model *model);
 
+/* Share of the energy that moves above which a leak is warned of. */
+double yoke_macro_energy_limit(const yoke_model *model);
+
 /* A setting of the run that may stand below `couplings`, too; NULL: none. */
 const yoke_setting *yoke_shared_setting(const char *key);
 

@@ -109,6 +109,21 @@ static void leak_above_a_tenth_of_the_energy_is_warned_of(void **state) {
   energy_release(&run);
 }
 
+/* The leak of 0.1 s is about 1e-2 of the energy that moves. */
+static void the_share_above_which_a_leak_is_warned_of_is_a_setting(void **state) {
+  (void)state;
+  energy_run run = energy_of(oscillator, "cosimulation.energy=monitor cosimulation.energy_limit=1e-3 t_end=0.1", "");
+  assert_non_null(strstr(run.warning, "(the limit is 0.1 %)"));
+  energy_release(&run);
+  run = energy_of(oscillator, "cosimulation.energy=monitor cosimulation.energy_limit=10", "");
+  assert_null(strstr(run.warning, "out of nothing"));
+  energy_release(&run);
+  run = energy_of(oscillator, "cosimulation.energy=off cosimulation.energy_limit=0.2 t_end=0.1", "");
+  assert_non_null(strstr(run.warning, "'cosimulation.energy_limit'"));
+  assert_non_null(strstr(run.warning, "here energy is off"));
+  energy_release(&run);
+}
+
 static void runs_without_an_account_have_no_leak(void **state) {
   (void)state;
   energy_run run = energy_of("examples/two-mass.yaml", "", "");
@@ -254,6 +269,7 @@ int main(void) {
       cmocka_unit_test(subsystems_gain_what_goes_through_their_ports),
       cmocka_unit_test(run_that_bears_divergence_tells_its_leak),
       cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
+      cmocka_unit_test(the_share_above_which_a_leak_is_warned_of_is_a_setting),
       cmocka_unit_test(runs_without_an_account_have_no_leak),
       cmocka_unit_test(outputs_of_an_account_that_is_off_are_left_out),
       cmocka_unit_test(account_changes_nothing),
