@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#ifdef YOKE_WITH_HDF5
 #include "../api/hdf5_read.h"
+#endif
 #include "program.h"
 #include <math.h>
 
@@ -128,6 +130,7 @@ static void f33_joints_of_all_formulations_are_judged_alike(void **state) {
   }
 }
 
+#ifdef YOKE_WITH_HDF5
 static void result_files_hold_local_and_accumulated_errors(void **state) {
   fixture *f = *state;
   char     path[128];
@@ -138,6 +141,7 @@ static void result_files_hold_local_and_accumulated_errors(void **state) {
   assert_int_equal(read_dataset(path, "/subsystems/accumulated_error", 120, sums), 102);
   assert_true(local[49] > 0.0 && sums[100] > 0.0 && sums[100] > sums[20]);
 }
+#endif
 
 /* Half the step, and Richardson's factor: what `compare` finds against the whole model. */
 static void verified_errors_are_the_true_ones(void **state) {

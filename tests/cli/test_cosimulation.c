@@ -68,11 +68,11 @@ static void monolithic_run_ignores_the_split_and_is_exact(void **state) {
 
 static void a_split_that_does_not_fit_is_a_warning_of_a_monolithic_run_alone(void **state) {
   fixture *f = *state;
-  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic -o @/whole.h5"), 0);
-  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic --set 'split={a: [m1]}' -o @/unfit.h5"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic -o @/whole.csv"), 0);
+  assert_int_equal(yoke(f, "run " MODEL " -q --t-end 0.05 --monolithic --set 'split={a: [m1]}' -o @/unfit.csv"), 0);
   assert_says(f->err, "found body 'm2' in no subsystem");
   assert_says(f->err, "the split does not fit");
-  assert_int_equal(yoke(f, "compare @/whole.h5 @/unfit.h5 --exact"), 0);
+  assert_int_equal(yoke(f, "compare @/whole.csv @/unfit.csv --exact"), 0);
   assert_int_equal(yoke(f, "check " MODEL " --monolithic --set 'split={a: [m1]}'"), 0);
   assert_int_equal(yoke(f, "check " MODEL " --set 'split={a: [m1]}'"), 3);
   assert_int_equal(yoke(f, "run " MODEL " -q --set 'split={a: [m1]}'"), 3);
