@@ -330,8 +330,8 @@ static const int *chain_loaded(const void *self, int *n) {
   return yoke_chain_kernel_loaded(self, n);
 }
 
-static double chain_load_power(const void *self, double t, const double *v) {
-  return yoke_chain_kernel_load_power(self, t, v);
+static void chain_load_powers(const void *self, int n, const double *t, const double *v, double *power) {
+  yoke_chain_kernel_load_powers(self, n, t, v, power);
 }
 
 static yoke_loading chain_loading(const void *self, double t0, double t1) {
@@ -412,7 +412,7 @@ static const yoke_equations_ops chain_ops = {
     .powers             = chain_powers,
     .losses             = chain_losses,
     .loaded             = chain_loaded,
-    .load_power         = chain_load_power,
+    .load_powers        = chain_load_powers,
     .loading            = chain_loading,
     .linear             = chain_linear,
 };

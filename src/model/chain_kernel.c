@@ -390,7 +390,7 @@ static owned_elements elements_between(const yoke_chain_kernel *kernel) {
                           .end   = kernel->own_end < kernel->n ? kernel->own_end + 1 : kernel->n};
 }
 
-/* Power lost in dampers, and its rate. */
+/* Power lost in dampers, and its rate; a = NULL: without. */
 typedef struct chain_loss {
   double power, rate;
 } chain_loss;
@@ -402,55 +402,83 @@ static chain_loss with_element(chain_loss sum, const yoke_chain_element *p, doub
   return sum;
 }
 
-static chain_loss with_blocks(chain_loss sum, const yoke_chain_kernel *kernel, owned_elements own, bool is_plain,
-                              const double *v, const double *a) {
+static void add_blocks(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
   const bool          is_uniform = kernel->uniform_elements;
   const double        exponent   = kernel->elements->exponent_v;
   _Alignas(64) double g[ROOM];
-  for (int e = own.first; e < own.end; e += BLOCK) {
-    const int     n    = own.end - e > BLOCK ? BLOCK : own.end - e;
+  for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK) {
+    const int     n    = end - e > BLOCK ? BLOCK : end - e;
     const double *p[4] = {0}, *x = v + e - 1;
     double        block[2];
     if (!is_uniform) element_arrays(kernel, e, p);
-    if (!is_plain) power_factors(n, true, exponent, x, g);
-    yoke_chain_loop_losses(n, p[1], p[3], kernel->elements->inner.d, kernel->elements->inner.D, is_plain ? NULL : g,
-                           exponent + 1.0, x, a + e - 1, block);
-    sum.power += block[0];
-    sum.rate += block[1];
+    if (!kernel->dampers.are_plain) power_factors(n, true, exponent, x, g);
+    yoke_chain_loop_losses(n, p[1], p[3], kernel->elements->inner.d, kernel->elements->inner.D,
+                           kernel->dampers.are_plain ? NULL : g, exponent + 1.0, x, a != NULL ? a + e - 1 : NULL,
+                           block);
+    sum->power += block[0];
+    sum->rate += block[1];
   }
-  return sum;
 }
 
 /* The same of so few equal ones, D = 0 or g = dv^2, that it does not pay to prepare more. */
 enum { FEW = 16 };
 
-static chain_loss with_few(chain_loss sum, const yoke_chain_element *p, owned_elements own, const double *v,
-                           const double *a) {
-  const double d = p->d, D = p->D;
-  for (int e = own.first; e < own.end; ++e) {
-    const double dv = v[e] - v[e - 1], da = a[e] - a[e - 1], square = dv * dv, power = D * square;
-    sum.power += square * (d + power);
-    sum.rate += dv * da * (2.0 * d + 4.0 * power);
+static chain_loss few_losses(const yoke_chain_kernel *kernel, const double *v, const double *a) {
+  const double d = kernel->elements->inner.d, D = kernel->elements->inner.D;
+  const int    first = kernel->dampers.first, end = kernel->dampers.end;
+  double       s_d = 0.0, s_D = 0.0, r_d = 0.0, r_D = 0.0;
+  if (first >= end) return (chain_loss){0.0, 0.0};
+  double v0 = v[first - 1];
+  if (a == NULL) {
+    for (int e = first; e < end; ++e) {
+      const double dv = v[e] - v0, s = dv * dv;
+      s_d += s;
+      s_D += s * s;
+      v0 = v[e];
+    }
+    return (chain_loss){d * s_d + D * s_D, 0.0};
   }
-  return sum;
+  double a0 = a[first - 1];
+  for (int e = first; e < end; ++e) {
+    const double dv = v[e] - v0, s = dv * dv, r = dv * (a[e] - a0);
+    s_d += s;
+    s_D += s * s;
+    r_d += r;
+    r_D += r * s;
+    v0 = v[e];
+    a0 = a[e];
+  }
+  return (chain_loss){d * s_d + D * s_D, 2.0 * d * r_d + 4.0 * D * r_D};
 }
 
 void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
                               double *rate) {
-  const yoke_chain_elements *p     = kernel->elements;
-  const owned_elements       own   = elements_between(kernel);
-  const int                  n     = kernel->n;
-  const bool                 plain = !has_power_v(kernel) || p->exponent_v == 3.0; /* D = 0 or g = dv^2 */
-  chain_loss                 sum   = {0.0, 0.0};
-  if (owns_element(kernel, 0)) sum = with_element(sum, &p->ends[0], p->exponent_v, v[0], a[0]);
-  if (plain && kernel->uniform_elements && own.end - own.first <= FEW)
-    sum = with_few(sum, &p->inner, own, v, a);
+  const yoke_chain_elements *p   = kernel->elements;
+  const int                  n   = kernel->n;
+  chain_loss                 sum = {0.0, 0.0};
+  if (kernel->dampers.are_few)
+    sum = few_losses(kernel, v, a);
   else
-    sum = with_blocks(sum, kernel, own, plain, v, a);
-  if (owns_element(kernel, n)) /* signs are of no account */
-    sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a[n - 1]);
+    add_blocks(kernel, v, a, &sum);
+  if (kernel->dampers.at_end[0]) sum = with_element(sum, &p->ends[0], p->exponent_v, v[0], a != NULL ? a[0] : 0.0);
+  if (kernel->dampers.at_end[1]) /* signs are of no account */
+    sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a != NULL ? a[n - 1] : 0.0);
   *lost = sum.power;
   *rate = sum.rate;
+}
+
+static void find_dampers(yoke_chain_kernel *kernel) {
+  const yoke_chain_elements *p         = kernel->elements;
+  const owned_elements       own       = elements_between(kernel);
+  const bool                 are_plain = !has_power_v(kernel) || p->exponent_v == 3.0; /* D = 0 or g = dv^2 */
+  const bool                 are_any   = !kernel->uniform_elements || p->inner.d != 0.0 || p->inner.D != 0.0;
+  kernel->dampers.first                = own.first;
+  kernel->dampers.end                  = are_any ? own.end : own.first;
+  kernel->dampers.are_plain            = are_plain;
+  kernel->dampers.are_few              = are_plain && kernel->uniform_elements && own.end - own.first <= FEW;
+  for (int end = 0; end < 2; ++end)
+    kernel->dampers.at_end[end] =
+        owns_element(kernel, end == 0 ? 0 : kernel->n) && (p->ends[end].d != 0.0 || p->ends[end].D != 0.0);
 }
 
 const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
@@ -460,29 +488,26 @@ const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
 
 yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t0, double t1) {
   yoke_loading loading = YOKE_LOADS_NONE;
-  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes; ++g) {
-    const yoke_chain_shape *shape = &kernel->loads.shapes[g];
-    if (t1 < shape->begin || t0 > shape->end) continue;
-    if (!yoke_chain_shape_is_steady(shape, t0, t1)) return YOKE_LOADS_VARY;
-    loading = YOKE_LOADS_STEADY;
+  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes && loading != YOKE_LOADS_VARY; ++g) {
+    const yoke_loading now = yoke_chain_shape_loading(&kernel->loads.shapes[g], t0, t1);
+    if (now > loading) loading = now;
   }
   return loading;
 }
 
-double yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v) {
-  double sum = 0.0, shared[YOKE_CHAIN_SHARED], force;
-  int    active;
-  if (kernel->n_loaded == 0 || yoke_chain_loads_begin(&kernel->loads, t, shared, &active) < 0) return 0.0;
-  for (int k = 0, i = 0; k < kernel->loads.n_forces; ++k) {
-    const yoke_chain_force *load = &kernel->loads.forces[k];
-    if (!owns_mass(kernel, load->mass) || load->shape < 0) continue;
-    if (load->shape < kernel->loads.n_shared)
-      force = load->amplitude * shared[load->shape];
-    else if (!yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, NULL, &force))
-      force = 0.0;
-    sum += force * v[i++];
+void yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
+                                   double *power) {
+  const yoke_chain_loads *loads = &kernel->loads;
+  double                  shared[YOKE_CHAIN_SHARED][YOKE_LOAD_TIMES], own[YOKE_LOAD_TIMES];
+  for (int i = 0; i < n; ++i) power[i] = 0.0;
+  for (int g = 0; kernel->n_loaded > 0 && g < loads->n_shared; ++g)
+    yoke_chain_shape_values(&loads->shapes[g], n, t, shared[g]);
+  for (int k = 0; k < kernel->n_loaded; ++k) {
+    const yoke_chain_force *load  = &loads->forces[kernel->load[k]];
+    const double           *value = load->shape < loads->n_shared ? shared[load->shape] : own;
+    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], n, t, own);
+    for (int i = 0; i < n; ++i) power[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
   }
-  return sum;
 }
 
 /* Sums per block, then of blocks: rounding grows with the root of n at most. */
@@ -664,10 +689,13 @@ static yoke_status list_loaded(yoke_context *ctx, yoke_chain_kernel *kernel) {
     kernel->n_loaded += owns_mass(kernel, loads->forces[k].mass) && loads->forces[k].shape >= 0 ? 1 : 0;
   if (kernel->n_loaded == 0) return YOKE_OK;
   kernel->loaded = yoke_arena_take(&kernel->arena, (size_t)kernel->n_loaded, sizeof *kernel->loaded);
+  kernel->load   = yoke_arena_take(&kernel->arena, (size_t)kernel->n_loaded, sizeof *kernel->load);
   YOKE_TRY(check_memory(ctx, kernel));
   for (int k = 0, n = 0; k < loads->n_forces; ++k) {
     const yoke_chain_force *load = &loads->forces[k];
-    if (owns_mass(kernel, load->mass) && load->shape >= 0) kernel->loaded[n++] = load->mass;
+    if (!owns_mass(kernel, load->mass) || load->shape < 0) continue;
+    kernel->load[n]     = k;
+    kernel->loaded[n++] = load->mass;
   }
   return YOKE_OK;
 }
@@ -686,6 +714,7 @@ yoke_status yoke_chain_kernel_create(yoke_context *ctx, const yoke_chain *chain,
   if (status == YOKE_OK) status = create_elements(ctx, chain, kernel);
   if (status == YOKE_OK) status = yoke_chain_loads_create(ctx, chain, &kernel->arena, &kernel->loads);
   if (status == YOKE_OK) status = list_loaded(ctx, kernel);
+  if (status == YOKE_OK) find_dampers(kernel);
   if (status != YOKE_OK) {
     yoke_chain_kernel_destroy(&kernel);
     return status;

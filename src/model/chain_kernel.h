@@ -31,10 +31,11 @@ void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const 
 /* The power lost alone [W], which depends on v, and its rate under the accelerations a [W/s]: sums in another order. */
 void         yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
                                       double *rate);
-/* Masses [*n] on which loads work that have a potential or belong to copies are not among them; power at t of their velocities v [*n] [W]. */
+/* Masses [*n] on which loads work that have a potential or belong to copies are not among them; powers [n] at n times t of their velocities v [n, *n] [W]. */
 const int   *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n);
 yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t0, double t1);
-double       yoke_chain_kernel_load_power(const yoke_chain_kernel *kernel, double t, const double *v);
+void         yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
+                                           double *power);
 void         yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
                                       double *power_dissipated, double *power_external);
 

@@ -14,6 +14,8 @@
 
 /* tanh(x) rounds to +-1 beyond this. */
 static const double tanh_saturates = 20.0;
+/* 1 - tanh(x) is below 8e-11 beyond this, half of it below 4e-11: far enough for works. */
+static const double tanh_is_flat = 12.0;
 /* exp beyond this is taken as overflow: the masses would be torn apart long before. */
 static const double contact_exponent_max = 700.0;
 
@@ -56,6 +58,19 @@ double yoke_chain_shape_value(const yoke_chain_shape *shape, double t) {
   return value;
 }
 
+void yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values) {
+  double argument[YOKE_LOAD_TIMES], value[YOKE_LOAD_TIMES];
+  if (!is_sine(shape)) {
+    for (int k = 0; k < n; ++k) values[k] = impulse_value(shape, t[k]);
+    return;
+  }
+  for (int k = 0; k < YOKE_LOAD_TIMES; ++k) /* all: a vector, not single ones */
+    argument[k] = shape->omega * t[k < n ? k : 0] + shape->phase;
+  yoke_chain_loop_sine(YOKE_LOAD_TIMES, argument, value);
+  if (shape->power != 1.0) yoke_chain_loop_raise_all(YOKE_LOAD_TIMES, (uint64_t)shape->power, value);
+  memcpy(values, value, (size_t)n * sizeof *values);
+}
+
 /* Of one sine, impulse or contact, in evaluations of an element: estimates. The tanh of an impulse is needed for a moment only. */
 double yoke_chain_loads_cost(const yoke_chain_loads *loads) {
   static const double sine = 6.0, impulse = 3.0, contact = 6.0;
@@ -74,14 +89,10 @@ bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
   return is_sine(shape) && shape->omega == 0.0;
 }
 
-/* Both tanh are +-1, and the same, all the time. */
-bool yoke_chain_shape_is_steady(const yoke_chain_shape *shape, double t0, double t1) {
-  if (is_sine(shape)) return shape->omega == 0.0;
-  const double edge[2] = {shape->time, shape->time + shape->width}, far = (tanh_saturates + 1.0) * shape->rise;
-  for (int k = 0; k < 2; ++k) {
-    if (!(t1 < edge[k] - far || t0 > edge[k] + far)) return false;
-  }
-  return true;
+yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t0, double t1) {
+  if (is_sine(shape)) return shape->omega == 0.0 ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
+  if (t1 < shape->edge[0][0] || t0 > shape->edge[1][1]) return YOKE_LOADS_NONE;
+  return t0 > shape->edge[0][1] && t1 < shape->edge[1][0] ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
 }
 
 int yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active) {
@@ -188,13 +199,15 @@ static yoke_status check_load(yoke_context *ctx, const yoke_chain *chain, int k)
 static yoke_chain_shape shape_of(const yoke_chain_load *l) {
   if (l->kind == YOKE_CHAIN_IMPULSE) {
     /* Farther from both of its edges both tanh are the same +-1, and their difference is 0. */
-    const double edge = (tanh_saturates + 1.0) * l->rise, end = l->time + l->width;
+    const double edge = (tanh_saturates + 1.0) * l->rise, slope = tanh_is_flat * l->rise;
+    const double first = fmin(l->time, l->time + l->width), last = fmax(l->time, l->time + l->width);
     return (yoke_chain_shape){.kind  = l->kind,
                               .time  = l->time + 0.0,
                               .width = l->width + 0.0,
                               .rise  = l->rise,
-                              .begin = fmin(l->time, end) - edge,
-                              .end   = fmax(l->time, end) + edge};
+                              .begin = first - edge,
+                              .end   = last + edge,
+                              .edge  = {{first - slope, first + slope}, {last - slope, last + slope}}};
   }
   return (yoke_chain_shape){.kind  = l->kind,
                             .omega = l->omega + 0.0,

@@ -253,41 +253,72 @@ YOKE_SIMD double yoke_chain_loop_error(int n, double ex, double ev, double atol,
   }                                                                                                                    \
   for (int j = 0; k < (n); ++k, ++j) TERMS(k)
 
-static YOKE_ALWAYS_INLINE double sum_in_lanes(int n, const double *restrict x) {
-  double lane[YOKE_CHAIN_LANES] = {0.0};
-#define TERM_OF(i) lane[j] += x[i];
-  IN_LANES(n, TERM_OF)
-#undef TERM_OF
-  return sum_of_lanes(lane);
+/* Half of the lanes: the width of vectors that all compilers keep in registers, also in several sums at once. */
+enum { HALF = YOKE_CHAIN_LANES / 2 };
+typedef double half_lanes __attribute__((vector_size(HALF * sizeof(double))));
+
+/* At any address. No function: compilers warn of vectors that are returned. */
+typedef double unaligned_half __attribute__((vector_size(HALF * sizeof(double)), aligned(8), may_alias));
+#define HALF_AT(p) ((half_lanes)(*(const unaligned_half *)(const void *)(p)))
+
+static YOKE_ALWAYS_INLINE double sum_of_halves(const half_lanes half[2]) {
+  const half_lanes both = half[0] + half[1];
+  return (both[0] + both[2]) + (both[1] + both[3]);
 }
 
-/* By way of arrays: compilers do not see vectors in both sums at once. */
-static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, const double *restrict d,
-                                          const double *restrict D, double d0, double D0, const double *restrict g,
-                                          double e_1, const double *restrict v, const double *restrict a,
-                                          double *restrict out) {
-  _Alignas(64) double P[YOKE_CHAIN_ROOM], R[YOKE_CHAIN_ROOM];
-  for (int k = 0; k < n; ++k) {
-    const double dv = v[k + 1] - v[k], da = a[k + 1] - a[k], G = is_cubic ? dv * dv : g[k];
-    const double linear = is_uniform ? d0 : d[k], power = (is_uniform ? D0 : D[k]) * G;
-    P[k] = (dv * dv) * (linear + power);
-    R[k] = (dv * da) * (2.0 * linear + e_1 * power);
+/* With s = dv^2 and r = dv dv' the sums of s d, s D g, r d, r D g; equal d and D are taken out of them. What is behind the last eight is added at
+ * the end. */
+static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, bool with_rate,
+                                          const double *restrict d, const double *restrict D, double d0, double D0,
+                                          const double *restrict g, double e_1, const double *restrict v,
+                                          const double *restrict a, double *restrict out) {
+  half_lanes s_d[2] = {0}, s_D[2] = {0}, r_d[2] = {0}, r_D[2] = {0};
+  int        k = 0;
+  for (; k + YOKE_CHAIN_LANES <= n; k += YOKE_CHAIN_LANES) {
+    for (int i = 0; i < 2; ++i) {
+      const int        at = k + i * HALF;
+      const half_lanes dv = HALF_AT(v + at + 1) - HALF_AT(v + at), s = dv * dv, G = is_cubic ? s : HALF_AT(g + at);
+      s_d[i] += is_uniform ? s : s * HALF_AT(d + at);
+      s_D[i] += is_uniform ? s * G : s * (HALF_AT(D + at) * G);
+      if (!with_rate) continue;
+      const half_lanes r = dv * (HALF_AT(a + at + 1) - HALF_AT(a + at));
+      r_d[i] += is_uniform ? r : r * HALF_AT(d + at);
+      r_D[i] += is_uniform ? r * G : r * (HALF_AT(D + at) * G);
+    }
   }
-  out[0] = sum_in_lanes(n, P);
-  out[1] = sum_in_lanes(n, R);
+  double S_d = sum_of_halves(s_d), S_D = sum_of_halves(s_D), R_d = sum_of_halves(r_d), R_D = sum_of_halves(r_D);
+  for (; k < n; ++k) {
+    const double dv = v[k + 1] - v[k], s = dv * dv, r = with_rate ? dv * (a[k + 1] - a[k]) : 0.0;
+    const double linear = is_uniform ? 1.0 : d[k], power = (is_uniform ? 1.0 : D[k]) * (is_cubic ? s : g[k]);
+    S_d += s * linear;
+    S_D += s * power;
+    R_d += r * linear;
+    R_D += r * power;
+  }
+  out[0] = is_uniform ? d0 * S_d + D0 * S_D : S_d + S_D;
+  out[1] = is_uniform ? 2.0 * d0 * R_d + e_1 * D0 * R_D : 2.0 * R_d + e_1 * R_D;
 }
+
+#define LOSSES(with_rate)                                                                                              \
+  if (d == NULL && g == NULL)                                                                                          \
+    sum_losses(n, true, true, with_rate, d, D, d0, D0, g, 4.0, v, a, out);                                             \
+  else if (d == NULL)                                                                                                  \
+    sum_losses(n, true, false, with_rate, d, D, d0, D0, g, e_1, v, a, out);                                            \
+  else if (g == NULL)                                                                                                  \
+    sum_losses(n, false, true, with_rate, d, D, d0, D0, g, 4.0, v, a, out);                                            \
+  else                                                                                                                 \
+    sum_losses(n, false, false, with_rate, d, D, d0, D0, g, e_1, v, a, out);
 
 YOKE_SIMD void yoke_chain_loop_losses(int n, const double *d, const double *D, double d0, double D0, const double *g,
                                       double e_1, const double *v, const double *a, double out[2]) {
-  if (d == NULL && g == NULL)
-    sum_losses(n, true, true, d, D, d0, D0, g, 4.0, v, a, out);
-  else if (d == NULL)
-    sum_losses(n, true, false, d, D, d0, D0, g, e_1, v, a, out);
-  else if (g == NULL)
-    sum_losses(n, false, true, d, D, d0, D0, g, 4.0, v, a, out);
-  else
-    sum_losses(n, false, false, d, D, d0, D0, g, e_1, v, a, out);
+  if (a != NULL) {
+    LOSSES(true)
+  } else {
+    LOSSES(false)
+  }
 }
+#undef LOSSES
+#undef HALF_AT
 
 #define POTENTIAL(i)                                                                                                   \
   {                                                                                                                    \

@@ -30,7 +30,7 @@ void yoke_chain_loop_linear_each(int n, const double *const *p, const double *x,
 void yoke_chain_loop_cubic_uniform(int n, const yoke_chain_element *p, const double *x, const double *v, double *F);
 void yoke_chain_loop_cubic_each(int n, const double *const *p, const double *x, const double *v, double *F);
 /* Power lost in n dampers between v[k] and v[k + 1], and its rate under the accelerations a: d[k] and D[k] (NULL: equal ones, *d0 and *D0),
- *   P = sum dv^2 (d + D g),  P' = sum dv dv' (2 d + (e + 1) D g),  g = |dv|^(e - 1): g[k], NULL: e = 3. */
+ *   P = sum dv^2 (d + D g),  P' = sum dv dv' (2 d + (e + 1) D g),  g = |dv|^(e - 1): g[k], NULL: e = 3. a = NULL: P alone. */
 void yoke_chain_loop_losses(int n, const double *d, const double *D, double d0, double D0, const double *g, double e_1,
                             const double *v, const double *a, double out[2]);
 /* Energy stored in n springs between x[k] and x[k + 1], by c and C likewise:  U = sum dx^2 (c/2 + C g/(e + 1)). */

@@ -27,6 +27,7 @@ typedef struct yoke_chain_shape {
   yoke_chain_load_kind kind;
   double               omega, phase, power, time, width, rise;
   double               begin, end; /* 0 before and behind, exactly; follow from the others [s] */
+  double               edge[2][2]; /* of an impulse, from .. to; outside of both it is constant to 4e-11 [s] */
 } yoke_chain_shape;
 
 typedef struct yoke_chain_force {
@@ -60,19 +61,22 @@ typedef struct yoke_chain_loads {
   yoke_chain_sines  sines; /* of shapes that are not shared */
 } yoke_chain_loads;        /* all in the arena of the kernel */
 
-yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
-                                    yoke_chain_loads *out);
+yoke_status  yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
+                                     yoke_chain_loads *out);
 /* Of an evaluation of all loads, about, in units of what a mass costs in a stage (1.5 ns). */
-double      yoke_chain_loads_cost(const yoke_chain_loads *loads);
-double      yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
-bool        yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
-bool        yoke_chain_shape_is_steady(const yoke_chain_shape *shape, double t0, double t1); /* constant between them */
+double       yoke_chain_loads_cost(const yoke_chain_loads *loads);
+double       yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
+bool         yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
+/* values[k] := that at t[k], 0 <= k < n <= YOKE_LOAD_TIMES. */
+void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values);
+/* Between t0 and t1, for works: to 4e-11 of its largest value. */
+yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t0, double t1);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
-int         yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
+int          yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
 /* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;
  * `shared` from yoke_chain_loads_begin. false: a contact overflows. */
-bool        yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
-                                    int i0, const double *x, double *force);
+bool yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
+                             int i0, const double *x, double *force);
 
 typedef enum yoke_chain_law {
   YOKE_CHAIN_LINEAR, /* C = D = 0 */
@@ -96,6 +100,14 @@ typedef struct yoke_chain_input {
   double factor;
 } yoke_chain_input;
 
+/* Own dampers. */
+typedef struct yoke_chain_dampers {
+  int  first, end; /* elements first .. end - 1, between two masses */
+  bool are_plain;  /* D = 0 or g = dv^2 */
+  bool are_few;    /* plain, equal, and not worth a vector loop */
+  bool at_end[2];  /* elements 0 and n lose something */
+} yoke_chain_dampers;
+
 /* What every evaluation reads comes first. */
 struct yoke_chain_kernel {
   int            n;
@@ -110,9 +122,10 @@ struct yoke_chain_kernel {
   yoke_chain_loads           loads;
   double                    *c, *d, *C, *D;       /* [n + 1]; NULL: equal `inner` */
   double                    *mass, *inverse_mass; /* [n]; inverse_mass is NULL when uniform */
-  double    *constant[4];  /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
-  int        n_loaded;     /* own masses under loads over time, one for each load */
-  int       *loaded;       /* [n_loaded] ascending */
+  double            *constant[4];   /* inner.c, d, C, D repeated over a block: stands in for a NULL array; or NULL */
+  int                n_loaded;      /* own masses under loads over time, one for each load */
+  int               *loaded, *load; /* [n_loaded] ascending, and the numbers of these loads */
+  yoke_chain_dampers dampers;
   int        own, own_end; /* masses own .. own_end - 1 are no copies: they count, and the elements on their right */
   yoke_arena arena;
 };

@@ -67,6 +67,7 @@ typedef struct yoke_dae {
 
 /* Loads over some time: none acts, all that act are constant, or some change. */
 typedef enum yoke_loading { YOKE_LOADS_NONE, YOKE_LOADS_STEADY, YOKE_LOADS_VARY } yoke_loading;
+enum { YOKE_LOAD_TIMES = 4 }; /* at most, whose powers are asked for at once */
 
 typedef struct yoke_equations yoke_equations;
 
@@ -191,10 +192,11 @@ typedef struct yoke_equations_ops {
   void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                  double *dissipated, double *external);
   /* Optional, all or none, where q' = v: the same powers as sums that cost little. That of the dampers depends on v alone, and has a rate [W/s]
-   * under the accelerations a; that of the loads, on the freedoms of a list and on their v [*n]. */
+   * under the accelerations a (NULL: not asked for); those of the loads at n <= YOKE_LOAD_TIMES
+   * times, on the freedoms of a list and on their v [n, *n]. */
   void (*losses)(const void *self, const double *v, const double *a, double *lost, double *rate);
   const int *(*loaded)(const void *self, int *n);
-  double (*load_power)(const void *self, double t, const double *v);
+  void (*load_powers)(const void *self, int n, const double *t, const double *v, double *power);
   yoke_loading (*loading)(const void *self, double t0, double t1);
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
    * YOKE_E_UNSUPPORTED: not linear. */

@@ -371,7 +371,7 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->look_v      = reserve(&s->scratch_size, e->nv);
   at->look_y      = reserve(&s->scratch_size, s->ny);
   at->work_q      = reserve(&s->scratch_size, n->counts_work ? e->nq : 0);
-  at->work_v      = reserve(&s->scratch_size, n->counts_work ? e->nv : 0);
+  at->work_v      = reserve(&s->scratch_size, n->counts_work ? (n->work_has_panels ? 3 : 1) * e->nv : 0);
   at->work_u      = reserve(&s->scratch_size, n->counts_work ? e->nu : 0);
   at->work_from   = reserve(&s->scratch_size, n->counts_work ? native_work_keeps(n) : 0);
   lay_out_jumps(n, s, at);

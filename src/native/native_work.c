@@ -175,33 +175,54 @@ static void join(const hermite *c, int nv, double h, const double *restrict q0, 
   }
 }
 
-/* Powers of loads at t, velocities v of all freedoms; room for those that are loaded. */
-static double power_of_loads(const native *n, double t, const double *v, double *room) {
-  for (int i = 0; i < n->work_n_loaded; ++i) room[i] = v[n->work_loaded[i]];
-  return n->equations.ops->load_power(n->equations.self, t, room);
+/* v at the three points, by what is even and odd about the middle. */
+static void join_velocities(int n, double h, const double *restrict q0, const double *restrict q1,
+                            const double *restrict v0, const double *restrict v1, const double *restrict a0,
+                            const double *restrict a1, double *restrict first, double *restrict middle,
+                            double *restrict last) {
+  const double *p = at_point[0].v, *m = at_point[1].v;
+  const double  even_q = p[0] / h, even_v = 0.5 * (p[1] + p[2]), odd_v = 0.5 * (p[1] - p[2]),
+               even_a = 0.5 * h * (p[3] - p[4]), odd_a = 0.5 * h * (p[3] + p[4]);
+  const double middle_q = m[0] / h, middle_v = m[1], middle_a = h * m[3];
+  for (int i = 0; i < n; ++i) {
+    const double dq = q1[i] - q0[i], v = v0[i] + v1[i], a = a0[i] - a1[i];
+    const double even = even_q * dq + even_v * v + even_a * a;
+    const double odd  = odd_v * (v0[i] - v1[i]) + odd_a * (a0[i] + a1[i]);
+    first[i]          = even + odd;
+    middle[i]         = middle_q * dq + middle_v * v + middle_a * a;
+    last[i]           = even - odd;
+  }
+}
+
+static double work_of_powers(double h, const double power[N_POINTS]) {
+  return h * (weight[0] * (power[0] + power[2]) + weight[1] * power[1]);
+}
+
+/* Work of loads over a micro step, by the velocities v [N_POINTS, n_loaded] at its points. */
+static double work_of_loads(const native *n, double t, double h, const double *v) {
+  const double times[N_POINTS] = {t + point[0] * h, t + point[1] * h, t + point[2] * h};
+  double       power[N_POINTS];
+  n->equations.ops->load_powers(n->equations.self, N_POINTS, times, v, power);
+  return work_of_powers(h, power);
 }
 
 /* The same of equations that tell the powers of dampers by v alone: q is not asked for. */
 static void integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head, double sum[2]) {
-  const yoke_equations *e   = &n->equations;
-  const ptrdiff_t       nv  = e->nv;
-  const double *restrict q0 = native_doubles(scratch, n->at->work_from), *restrict v0 = q0 + nv, *restrict a0 = v0 + nv;
-  const double *restrict q1           = yoke_integrator_q(n->integrator, head),
-                         *restrict v1 = yoke_integrator_v(n->integrator, head),
-                         *restrict a1 = yoke_integrator_a(n->integrator, head);
-  double *restrict v                  = native_doubles(scratch, n->at->work_v);
-  const double h                      = head->t - head->t_prev;
-  const bool   is_loaded = n->work_n_loaded > 0 && e->ops->loading(e->self, head->t_prev, head->t) != YOKE_LOADS_NONE;
-  for (int k = 0; k < N_POINTS; ++k) {
-    const hermite *c     = &at_point[k];
-    const double   slope = c->v[0] / h, from = h * c->v[3], to = h * c->v[4], t = head->t_prev + point[k] * h;
-    double         lost, rate;
-    for (ptrdiff_t i = 0; i < nv; ++i)
-      v[i] = slope * (q1[i] - q0[i]) + c->v[1] * v0[i] + c->v[2] * v1[i] + (from * a0[i] + to * a1[i]);
-    e->ops->losses(e->self, v, v, &lost, &rate);
-    sum[0] += weight[k] * h * lost;
-    if (is_loaded) sum[1] += weight[k] * h * power_of_loads(n, t, v, native_doubles(scratch, n->at->work_q));
+  const yoke_equations *e  = &n->equations;
+  const ptrdiff_t       nv = e->nv;
+  const double         *q0 = native_doubles(scratch, n->at->work_from), *v0 = q0 + nv, *a0 = v0 + nv;
+  double               *v     = native_doubles(scratch, n->at->work_v), lost[N_POINTS], rate;
+  const double          h     = head->t - head->t_prev;
+  const int             count = n->work_n_loaded;
+  join_velocities(e->nv, h, q0, yoke_integrator_q(n->integrator, head), v0, yoke_integrator_v(n->integrator, head), a0,
+                  yoke_integrator_a(n->integrator, head), v, v + nv, v + 2 * nv);
+  for (int k = 0; k < N_POINTS; ++k) e->ops->losses(e->self, v + k * nv, NULL, &lost[k], &rate);
+  sum[0] += work_of_powers(h, lost);
+  if (count == 0 || e->ops->loading(e->self, head->t_prev, head->t) == YOKE_LOADS_NONE) return;
+  for (int k = 0; k < N_POINTS; ++k) { /* count <= nv: nothing is overwritten that is still needed */
+    for (int i = 0; i < count; ++i) v[k * count + i] = v[k * nv + n->work_loaded[i]];
   }
+  sum[1] += work_of_loads(n, head->t_prev, h, v);
 }
 
 /* Work over the micro step between what native_begin_work kept and the state's own. */
@@ -226,31 +247,26 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
 
 /* Work of loads over the last micro step, whose other end native_begin_work kept. */
 static double load_work(const native *n, void *scratch, const yoke_integrator_state *head) {
-  const yoke_equations *e  = &n->equations;
-  const double         *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
-               *a1 = yoke_integrator_a(n->integrator, head);
-  double      *v = native_doubles(scratch, n->at->work_v), sum = 0.0;
-  const double h     = head->t - head->t_prev;
-  const int    count = n->work_n_loaded, *list = n->work_loaded;
-  if (count == 0) return 0.0;
-  const yoke_loading loading = e->ops->loading(e->self, head->t_prev, head->t);
+  const yoke_equations *e     = &n->equations;
+  const int             count = n->work_n_loaded, *list = n->work_loaded;
+  const double          h       = head->t - head->t_prev;
+  double               *v       = native_doubles(scratch, n->at->work_v), power;
+  const yoke_loading    loading = count > 0 ? e->ops->loading(e->self, head->t_prev, head->t) : YOKE_LOADS_NONE;
   if (loading == YOKE_LOADS_NONE) return 0.0;
+  const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
+               *a1   = yoke_integrator_a(n->integrator, head);
+  const double *from = native_doubles(scratch, n->at->work_from);
   if (loading == YOKE_LOADS_STEADY) { /* a force that is constant: its power at the velocity q1 - q0 is its work */
-    const double *from = native_doubles(scratch, n->at->work_from);
+    const double middle = 0.5 * (head->t_prev + head->t);
     for (int i = 0; i < count; ++i) v[i] = q1[list[i]] - from[3 * (ptrdiff_t)i];
-    return e->ops->load_power(e->self, 0.5 * (head->t_prev + head->t), v);
+    e->ops->load_powers(e->self, 1, &middle, v, &power);
+    return power;
   }
-  for (int k = 0; k < N_POINTS; ++k) {
-    const double  *from = native_doubles(scratch, n->at->work_from);
-    const hermite *c    = &at_point[k];
-    for (int i = 0; i < count; ++i, from += 3) {
-      const int m = list[i];
-      v[i]        = c->v[0] * (q1[m] - from[0]) / h + c->v[1] * from[1] + c->v[2] * v1[m] +
-             h * (c->v[3] * from[2] + c->v[4] * a1[m]);
-    }
-    sum += weight[k] * h * e->ops->load_power(e->self, head->t_prev + point[k] * h, v);
+  for (int i = 0; i < count; ++i, from += 3) {
+    const int m = list[i];
+    join_velocities(1, h, from, q1 + m, from + 1, v1 + m, from + 2, a1 + m, v + i, v + count + i, v + 2 * count + i);
   }
-  return sum;
+  return work_of_loads(n, head->t_prev, h, v);
 }
 
 /* Work from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
@@ -401,18 +417,18 @@ static void rest_of_panels(const native *n, void *scratch, const yoke_integrator
   const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
   double               *v_at  = native_doubles(scratch, n->at->work_v), power, rate, power_1, rate_1;
   const int             count = n->work_n_loaded, *list = n->work_loaded;
-  e->ops->losses(e->self, v, a1, &power, &rate);
+  e->ops->losses(e->self, v, NULL, &power, &rate);
   e->ops->losses(e->self, v1, a1, &power_1, &rate_1);
   rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;
-  for (int k = 0; k < N_POINTS && count > 0; ++k) {
+  for (int k = 0; k < N_POINTS; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
     for (int i = 0; i < count; ++i) {
-      const int    m    = list[i];
-      const double bend = v[m] - v1[m] + h * a1[m];
-      v_at[i]           = v1[m] - s * h * a1[m] + s * s * bend;
+      const int    m      = list[i];
+      const double bend   = v[m] - v1[m] + h * a1[m];
+      v_at[k * count + i] = v1[m] - s * h * a1[m] + s * s * bend;
     }
-    rest[1] += weight[k] * h * e->ops->load_power(e->self, t + point[k] * h, v_at);
   }
+  if (count > 0) rest[1] += work_of_loads(n, t, h, v_at);
 }
 
 void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
