@@ -334,8 +334,8 @@ static void chain_load_powers(const void *self, int n, const double *t, const do
   yoke_chain_kernel_load_powers(self, n, t, v, power);
 }
 
-static yoke_loading chain_loading(const void *self, double t0, double t1) {
-  return yoke_chain_kernel_loading(self, t0, t1);
+static yoke_loading chain_loading(const void *self, double t, double *until) {
+  return yoke_chain_kernel_loading(self, t, until);
 }
 
 static bool is_linear(const yoke_chain_kernel *kernel) {

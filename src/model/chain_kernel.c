@@ -486,11 +486,14 @@ const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
   return kernel->loaded;
 }
 
-yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t0, double t1) {
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until) {
   yoke_loading loading = YOKE_LOADS_NONE;
-  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes && loading != YOKE_LOADS_VARY; ++g) {
-    const yoke_loading now = yoke_chain_shape_loading(&kernel->loads.shapes[g], t0, t1);
+  *until               = (double)INFINITY;
+  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes; ++g) {
+    double             end;
+    const yoke_loading now = yoke_chain_shape_loading(&kernel->loads.shapes[g], t, &end);
     if (now > loading) loading = now;
+    *until = fmin(*until, end);
   }
   return loading;
 }

@@ -89,10 +89,18 @@ bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
   return is_sine(shape) && shape->omega == 0.0;
 }
 
-yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t0, double t1) {
+yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until) {
+  const double(*edge)[2] = shape->edge;
+  *until                 = (double)INFINITY;
   if (is_sine(shape)) return shape->omega == 0.0 ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
-  if (t1 < shape->edge[0][0] || t0 > shape->edge[1][1]) return YOKE_LOADS_NONE;
-  return t0 > shape->edge[0][1] && t1 < shape->edge[1][0] ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
+  if (t >= edge[1][1]) return YOKE_LOADS_NONE;
+  if (t < edge[0][0]) {
+    *until = edge[0][0];
+    return YOKE_LOADS_NONE;
+  }
+  const bool is_first = t < edge[0][1] && edge[0][1] < edge[1][0], is_between = t >= edge[0][1] && t < edge[1][0];
+  *until = is_first ? edge[0][1] : is_between ? edge[1][0] : edge[1][1];
+  return is_between ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
 }
 
 int yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active) {

@@ -69,8 +69,8 @@ double       yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool         yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
 /* values[k] := that at t[k], 0 <= k < n <= YOKE_LOAD_TIMES. */
 void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values);
-/* Between t0 and t1, for works: to 4e-11 of its largest value. */
-yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t0, double t1);
+/* From t until then, for works: to 4e-11 of its largest value. */
+yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
 int          yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
 /* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;

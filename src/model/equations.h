@@ -65,7 +65,7 @@ typedef struct yoke_dae {
   struct yoke_dae *inner; /* view of the equations that these are made of, destroyed with this one; NULL: none */
 } yoke_dae;
 
-/* Loads over some time: none acts, all that act are constant, or some change. */
+/* Loads from some time on: none acts, all that act are constant, or some change. */
 typedef enum yoke_loading { YOKE_LOADS_NONE, YOKE_LOADS_STEADY, YOKE_LOADS_VARY } yoke_loading;
 enum { YOKE_LOAD_TIMES = 4 }; /* at most, whose powers are asked for at once */
 
@@ -197,7 +197,7 @@ typedef struct yoke_equations_ops {
   void (*losses)(const void *self, const double *v, const double *a, double *lost, double *rate);
   const int *(*loaded)(const void *self, int *n);
   void (*load_powers)(const void *self, int n, const double *t, const double *v, double *power);
-  yoke_loading (*loading)(const void *self, double t0, double t1);
+  yoke_loading (*loading)(const void *self, double t, double *until); /* from t until then */
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
    * YOKE_E_UNSUPPORTED: not linear. */
   yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,

@@ -125,7 +125,7 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     head->t_look = look_from(n, request);
     int        jump;
     const bool counts = n->counts_work && !request->is_draft;
-    if (counts) native_begin_work(n, scratch, head);
+    if (counts) native_begin_work(n, scratch, head, request->t_end);
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
     if (counts) native_count_work(n, scratch, head, u);
@@ -374,6 +374,7 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->work_v      = reserve(&s->scratch_size, n->counts_work ? (n->work_has_panels ? 3 : 1) * e->nv : 0);
   at->work_u      = reserve(&s->scratch_size, n->counts_work ? e->nu : 0);
   at->work_from   = reserve(&s->scratch_size, n->counts_work ? native_work_keeps(n) : 0);
+  at->work_loads  = reserve(&s->scratch_size, n->work_has_panels ? 3 * n->work_n_loaded : 0);
   lay_out_jumps(n, s, at);
   if (n->dae == NULL) return;
   at->x       = reserve(&s->scratch_size, n->dae->nx);

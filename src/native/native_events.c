@@ -296,7 +296,7 @@ static void account_for_jump(const native *n, void *scratch, void *state, double
   const native_point    own = native_own_point(n, state);
   yoke_energy           before, after;
   if (!n->tells_work) return;
-  native_close_work(n, state);
+  native_close_work(n, scratch, state);
   e->ops->energy(e->self, scratch, own.t, own.q, own.v, &before);
   e->ops->energy(e->self, scratch, own.t, q, v, &after);
   native_bring_in(n, state, q, after.kinetic + after.potential - before.kinetic - before.potential);

@@ -61,6 +61,7 @@ typedef struct native_places {
   size_t work;                   /* the same: what was dissipated and brought in since the start (native_work.c) */
   size_t work_q, work_v, work_u; /* into the scratch: inside a micro step */
   size_t work_from;              /* the same: q, v, a where it begins; of equations with q' = v */
+  size_t work_loads;             /* q, v, a there of each load over time */
   size_t jump, change, spare;    /* into the scratch: of jumps; a state to go back to */
 } native_places;
 
@@ -198,18 +199,21 @@ typedef struct native_work {
   double length, count; /* of panels, and of the present one so far [micro steps]; 0: micro steps by points inside */
   double wait;          /* micro steps by points inside before a panel is tried again */
   double patience;      /* the longest of them, since panels were of use */
+  double knows_loads;   /* 1: the next two count */
+  double loading, loads_until; /* yoke_loading, and how long it stays so [s] */
+  double steady_t, steady;     /* where loads became steady, and their sum times positions there [s, J] */
 } native_work;
 /* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
 /* The state is about to jump: what was counted up to here stays. */
-void   native_close_work(const native *n, void *state);
+void   native_close_work(const native *n, void *scratch, void *state);
 /* May it look into micro steps? */
 bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);
-/* Before a micro step that counts, and behind it: all of it, from head->t_prev on. */
-void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head);
+/* Before a micro step that counts and goes no farther than t_end, and behind it: all of it, from head->t_prev on. */
+void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end);
 void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
 /* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */
 void   native_bring_in(const native *n, void *state, double *q, double work);

@@ -18,7 +18,7 @@ static yoke_status push(const yoke_subsystem *subsystem, void *scratch, void *st
   const double          t = yoke_integrator_motions_at(n->integrator, state);
   double               *q = yoke_integrator_q(n->integrator, state), *v = yoke_integrator_v(n->integrator, state);
   double               *dv = native_doubles(scratch, n->at->a);
-  native_close_work(n, state);
+  native_close_work(n, scratch, state);
   if (move != NULL) {
     YOKE_TRY(yoke_multibody_row_push(n->mb, scratch, t, q, count, rows, move, dv));
     yoke_multibody_move(n->mb, q, dv);
@@ -46,7 +46,7 @@ static yoke_status kick(const yoke_subsystem *subsystem, void *scratch, void *st
                         bool *is_kicked, yoke_context *ctx) {
   const native *n = subsystem->self;
   *is_kicked      = yoke_integrator_is_kicked(n->integrator, state);
-  if (*is_kicked) native_close_work(n, state);
+  if (*is_kicked) native_close_work(n, scratch, state);
   return *is_kicked ? yoke_integrator_disturb(n->integrator, scratch, state, u, ctx) : YOKE_OK;
 }
 
@@ -95,7 +95,7 @@ static yoke_status set_x(const yoke_subsystem *subsystem, void *scratch, void *s
   const double           t[2] = {head->t, head->t + 1.0};
   const yoke_signal      held = {.n = e->nu, .n_pieces = 1, .degree = 0, .t = t, .c = native_doubles(state, n->at->u)};
   double                *q    = yoke_integrator_q(n->integrator, head);
-  native_close_work(n, state);
+  native_close_work(n, scratch, state);
   memcpy(q, x, (size_t)nq * sizeof *q);
   memset(q + nq, 0, (size_t)e->n_quadratures * sizeof *q);
   memset(native_doubles(state, n->at->base), 0, (size_t)n->n_integrals * sizeof *q);

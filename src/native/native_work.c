@@ -97,14 +97,50 @@ static void keep_loaded(const native *n, const yoke_integrator_state *head, doub
   }
 }
 
-void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head) {
+/* ---- loads over time, of equations that tell the velocities which they work on ---- */
+
+/* Sum of steady loads times positions, which changes by their work. */
+static double load_potential(const native *n, void *scratch, double t, const double *q) {
+  double *room = native_doubles(scratch, n->at->work_v), sum;
+  for (int i = 0; i < n->work_n_loaded; ++i) room[i] = q[n->work_loaded[i]];
+  n->equations.ops->load_powers(n->equations.self, 1, &t, room, &sum);
+  return sum;
+}
+
+/* Done by steady loads since they became so, up to q. */
+static double steady_work(const native *n, void *scratch, const native_work *w, const double *q) {
+  if (!(w->knows_loads > 0.0) || (yoke_loading)w->loading != YOKE_LOADS_STEADY) return 0.0;
+  return load_potential(n, scratch, w->steady_t, q) - w->steady;
+}
+
+static void close_loads(const native *n, void *scratch, native_work *w, const double *q) {
+  w->sum[1] += steady_work(n, scratch, w, q);
+  w->knows_loads = 0.0;
+}
+
+static void begin_loads(const native *n, void *scratch, const yoke_integrator_state *head, double t_end,
+                        native_work *w) {
+  if (!(w->knows_loads > 0.0) || head->t >= w->loads_until) {
+    const double *q = yoke_integrator_q(n->integrator, head);
+    close_loads(n, scratch, w, q);
+    w->loading     = n->equations.ops->loading(n->equations.self, head->t, &w->loads_until);
+    w->knows_loads = 1.0;
+    w->steady_t    = head->t;
+    if ((yoke_loading)w->loading == YOKE_LOADS_STEADY) w->steady = load_potential(n, scratch, head->t, q);
+  }
+  if ((yoke_loading)w->loading == YOKE_LOADS_VARY || t_end > w->loads_until)
+    keep_loaded(n, head, native_doubles(scratch, n->at->work_loads));
+}
+
+void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
   if (!n->work_is_joined) return;
-  if (n->work_has_panels && work_of(n, head)->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
-  if (n->work_has_panels && work_of(n, head)->length > 0.0) {
-    if (n->work_n_loaded > 0) keep_loaded(n, head, from);
-    return;
+  if (n->work_has_panels) {
+    native_work *w = work_of(n, head);
+    if (w->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
+    if (n->work_n_loaded > 0) begin_loads(n, scratch, head, t_end, w);
+    if (w->length > 0.0) return;
   }
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
   memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
@@ -206,23 +242,17 @@ static double work_of_loads(const native *n, double t, double h, const double *v
   return work_of_powers(h, power);
 }
 
-/* The same of equations that tell the powers of dampers by v alone: q is not asked for. */
-static void integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head, double sum[2]) {
+/* Loss over a micro step of equations that tell the powers of dampers by v alone: q is not asked for. */
+static double integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head) {
   const yoke_equations *e  = &n->equations;
   const ptrdiff_t       nv = e->nv;
   const double         *q0 = native_doubles(scratch, n->at->work_from), *v0 = q0 + nv, *a0 = v0 + nv;
-  double               *v     = native_doubles(scratch, n->at->work_v), lost[N_POINTS], rate;
-  const double          h     = head->t - head->t_prev;
-  const int             count = n->work_n_loaded;
+  double               *v = native_doubles(scratch, n->at->work_v), lost[N_POINTS], rate;
+  const double          h = head->t - head->t_prev;
   join_velocities(e->nv, h, q0, yoke_integrator_q(n->integrator, head), v0, yoke_integrator_v(n->integrator, head), a0,
                   yoke_integrator_a(n->integrator, head), v, v + nv, v + 2 * nv);
   for (int k = 0; k < N_POINTS; ++k) e->ops->losses(e->self, v + k * nv, NULL, &lost[k], &rate);
-  sum[0] += work_of_powers(h, lost);
-  if (count == 0 || e->ops->loading(e->self, head->t_prev, head->t) == YOKE_LOADS_NONE) return;
-  for (int k = 0; k < N_POINTS; ++k) { /* count <= nv: nothing is overwritten that is still needed */
-    for (int i = 0; i < count; ++i) v[k * count + i] = v[k * nv + n->work_loaded[i]];
-  }
-  sum[1] += work_of_loads(n, head->t_prev, h, v);
+  return work_of_powers(h, lost);
 }
 
 /* Work over the micro step between what native_begin_work kept and the state's own. */
@@ -234,10 +264,6 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
                *a1 = yoke_integrator_a(n->integrator, head);
   double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   const double h = head->t - head->t_prev;
-  if (n->work_has_panels) {
-    integrate_velocities(n, scratch, head, sum);
-    return;
-  }
   for (int i = nv; i < nq; ++i) q[i] = q1[i]; /* modes of jumps */
   for (int k = 0; k < N_POINTS; ++k) {
     join(&at_point[k], nv, h, q0, q1, q0 + nv, v1, q0 + 2 * (ptrdiff_t)nv, a1, q, v);
@@ -247,26 +273,31 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
 
 /* Work of loads over the last micro step, whose other end native_begin_work kept. */
 static double load_work(const native *n, void *scratch, const yoke_integrator_state *head) {
-  const yoke_equations *e     = &n->equations;
-  const int             count = n->work_n_loaded, *list = n->work_loaded;
-  const double          h       = head->t - head->t_prev;
-  double               *v       = native_doubles(scratch, n->at->work_v), power;
-  const yoke_loading    loading = count > 0 ? e->ops->loading(e->self, head->t_prev, head->t) : YOKE_LOADS_NONE;
-  if (loading == YOKE_LOADS_NONE) return 0.0;
+  const int     count = n->work_n_loaded, *list = n->work_loaded;
+  const double  h    = head->t - head->t_prev;
+  const double *from = native_doubles(scratch, n->at->work_loads);
+  double       *v    = native_doubles(scratch, n->at->work_v);
   const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
-               *a1   = yoke_integrator_a(n->integrator, head);
-  const double *from = native_doubles(scratch, n->at->work_from);
-  if (loading == YOKE_LOADS_STEADY) { /* a force that is constant: its power at the velocity q1 - q0 is its work */
-    const double middle = 0.5 * (head->t_prev + head->t);
-    for (int i = 0; i < count; ++i) v[i] = q1[list[i]] - from[3 * (ptrdiff_t)i];
-    e->ops->load_powers(e->self, 1, &middle, v, &power);
-    return power;
-  }
+               *a1 = yoke_integrator_a(n->integrator, head);
   for (int i = 0; i < count; ++i, from += 3) {
     const int m = list[i];
     join_velocities(1, h, from, q1 + m, from + 1, v1 + m, from + 2, a1 + m, v + i, v + count + i, v + 2 * count + i);
   }
   return work_of_loads(n, head->t_prev, h, v);
+}
+
+/* While no load changes nothing is to be done; a micro step on the way out of that is counted as one in which they do. */
+static void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+  const yoke_loading loading = (yoke_loading)w->loading;
+  if (loading != YOKE_LOADS_VARY && head->t <= w->loads_until) return;
+  if (loading == YOKE_LOADS_STEADY) {
+    const double *from = native_doubles(scratch, n->at->work_loads);
+    double       *q    = native_doubles(scratch, n->at->work_q);
+    for (int i = 0; i < n->work_n_loaded; ++i) q[n->work_loaded[i]] = from[3 * (ptrdiff_t)i];
+    close_loads(n, scratch, w, q);
+  }
+  w->sum[1] += load_work(n, scratch, head);
+  if (loading != YOKE_LOADS_VARY) w->knows_loads = 0.0;
 }
 
 /* Work from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
@@ -352,13 +383,12 @@ static bool is_long(const native_work *w, const yoke_integrator_state *head) {
   return w->h_before > 0.0 && 2.0 * head->t - head->t_prev - w->t > most_growth * w->h_before;
 }
 
-static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
-                         native_work *w) {
+static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+  if (n->work_n_loaded > 0) count_loads(n, scratch, head, w);
   if (w->length > 0.0) {
-    w->sum[1] += load_work(n, scratch, head);
     if (++w->count < w->length && !is_long(w, head)) return;
   } else {
-    integrate_joined(n, scratch, head, u, w->sum);
+    w->sum[0] += integrate_velocities(n, scratch, head);
     if (w->wait > 0.0) {
       --w->wait;
       return;
@@ -367,18 +397,26 @@ static void count_panels(const native *n, void *scratch, const yoke_integrator_s
   end_panel(n, head, w);
 }
 
+/* `auto` has changed its method: the last panel is left as it began, and loads where the micro step did. */
+static void leave_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+  double *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
+  if (w->is_open > 0.0) w->sum[0] += (head->t_prev - w->t) * (w->power + 0.5 * (head->t_prev - w->t) * w->rate);
+  forget_panels(w, 0.0);
+  if (!(w->knows_loads > 0.0)) return;
+  yoke_integrator_interpolate(n->integrator, head, head->t_prev, q, v);
+  close_loads(n, scratch, w, q);
+}
+
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
   native_work *work = work_of(n, head);
   if (!(head->t > head->t_prev)) return;
-  if (n->work_has_panels && is_joined(n, head)) {
-    count_panels(n, scratch, head, u, work);
+  const bool joined = is_joined(n, head);
+  if (n->work_has_panels && joined) {
+    count_panels(n, scratch, head, work);
     return;
   }
-  if (work->is_open > 0.0) { /* `auto` has changed its method: the last panel is left as it began */
-    work->sum[0] += (head->t_prev - work->t) * (work->power + 0.5 * (head->t_prev - work->t) * work->rate);
-    forget_panels(work, 0.0);
-  }
-  if (is_joined(n, head))
+  if (n->work_has_panels) leave_panels(n, scratch, head, work);
+  if (joined)
     integrate_joined(n, scratch, head, u, work->sum);
   else
     integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
@@ -394,9 +432,10 @@ static double open_loss(const native *n, const yoke_integrator_state *head) {
   return lost + higher;
 }
 
-void native_close_work(const native *n, void *state) {
+void native_close_work(const native *n, void *scratch, void *state) {
   native_work *w = work_of(n, state);
   if (!n->work_has_panels) return;
+  close_loads(n, scratch, w, yoke_integrator_q(n->integrator, state));
   w->sum[0] += open_loss(n, state);
   forget_panels(w, 0.0);
 }
@@ -444,4 +483,5 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
   out->dissipated = work->sum[0] + open_loss(n, head) - rest[0];
   out->external   = work->sum[1] - rest[1];
+  if (n->work_has_panels) out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
 }

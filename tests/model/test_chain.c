@@ -847,7 +847,7 @@ static void losses_are_the_powers_and_their_rate(void **state) {
     assert_true(near[0] == lost);
     eq.ops->load_powers(eq.self, 1, (const double[]){0.3}, v_loaded, &near[0]);
     assert_true(fabs(near[0] - supply) < 1e-13 * fabs(supply));
-    assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_VARY);
+    assert_int_equal(eq.ops->loading(eq.self, 0.3, &none), YOKE_LOADS_VARY);
     for (int side = 0; side < 2; ++side) {
       double v1[SMALL];
       for (int i = 0; i < SMALL; ++i) v1[i] = v[i] + (side == 0 ? -1e-6 : 1e-6) * a[i];
@@ -862,31 +862,40 @@ static void losses_are_the_powers_and_their_rate(void **state) {
   }
 }
 
-/* Of an impulse from 1 to 1.5 s whose edges take some hundredths: before, on its edges, between them, behind. */
+/* Of an impulse from 1 to 1.5 s whose edges take some hundredths: before, on its edges, between them, behind; and until when. */
 static void loads_are_none_steady_or_vary(void **state) {
   static const struct {
-    double       t0, t1;
+    double       t, until;
     yoke_loading loading;
-  } times[] = {{0.0, 0.5, YOKE_LOADS_NONE},   {0.5, 1.1, YOKE_LOADS_VARY},     {0.99, 1.01, YOKE_LOADS_VARY},
-               {1.1, 1.4, YOKE_LOADS_STEADY}, {1.25, 1.25, YOKE_LOADS_STEADY}, {1.2, 1.5, YOKE_LOADS_VARY},
-               {1.1, 2.0, YOKE_LOADS_VARY},   {1.7, 3.0, YOKE_LOADS_NONE}};
+  } times[] = {{0.0, 0.976, YOKE_LOADS_NONE},  {0.98, 1.024, YOKE_LOADS_VARY},
+               {1.02, 1.024, YOKE_LOADS_VARY}, {1.1, 1.476, YOKE_LOADS_STEADY},
+               {1.5, 1.524, YOKE_LOADS_VARY},  {1.7, (double)INFINITY, YOKE_LOADS_NONE}};
   (void)state;
   yoke_chain_load load = {
       .kind = YOKE_CHAIN_IMPULSE, .amplitude = 2.0, .time = 1.0, .width = 0.5, .rise = 2e-3, .mass = 1};
   yoke_chain c      = varied_chain(SMALL);
+  double     until  = 0.0;
   c.loads           = &load;
   c.n_loads         = 1;
   yoke_equations eq = make_equations(&c, -9.81, 0, NULL);
-  for (size_t i = 0; i < sizeof times / sizeof times[0]; ++i)
-    assert_int_equal(eq.ops->loading(eq.self, times[i].t0, times[i].t1), times[i].loading);
+  for (size_t i = 0; i < sizeof times / sizeof times[0]; ++i) {
+    assert_int_equal(eq.ops->loading(eq.self, times[i].t, &until), times[i].loading);
+    assert_true(until == times[i].until || fabs(until - times[i].until) < 1e-12);
+  }
+  yoke_equations_destroy(&eq);
+  load.width = 0.04; /* its edges touch */
+  eq         = make_equations(&c, -9.81, 0, NULL);
+  assert_int_equal(eq.ops->loading(eq.self, 1.02, &until), YOKE_LOADS_VARY);
+  assert_true(fabs(until - 1.064) < 1e-12);
   yoke_equations_destroy(&eq);
   load = on_mass(harmonic, 1);
   eq   = make_equations(&c, -9.81, 0, NULL);
-  assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_VARY);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until), YOKE_LOADS_VARY);
+  assert_true(until == (double)INFINITY);
   yoke_equations_destroy(&eq);
   load.omega = 0.0;
   eq         = make_equations(&c, -9.81, 0, NULL);
-  assert_int_equal(eq.ops->loading(eq.self, 0.3, 0.4), YOKE_LOADS_STEADY);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until), YOKE_LOADS_STEADY);
   yoke_equations_destroy(&eq);
   c.loads   = NULL;
   c.n_loads = 0;
