@@ -11,6 +11,7 @@
 #include "model/chain_loops.h"
 
 #include "base/memory.h"
+#include "base/simd.h"
 
 #include <float.h>
 #include <limits.h>
@@ -402,21 +403,30 @@ static chain_loss with_element(chain_loss sum, const yoke_chain_element *p, doub
   return sum;
 }
 
-static void add_blocks(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
-  const bool          is_uniform = kernel->uniform_elements;
-  const double        exponent   = kernel->elements->exponent_v;
+/* Of n dampers from e on; g as the loop takes it. */
+static void add_block(const yoke_chain_kernel *kernel, int e, int n, const double *g, const double *v, const double *a,
+                      chain_loss *sum) {
+  const yoke_chain_elements *p    = kernel->elements;
+  const double              *q[4] = {NULL, NULL, NULL, NULL};
+  double                     block[2];
+  if (!kernel->uniform_elements) element_arrays(kernel, e, q);
+  yoke_chain_loop_losses(n, q[1], q[3], p->inner.d, p->inner.D, g, p->exponent_v + 1.0, v + e - 1,
+                         a != NULL ? a + e - 1 : NULL, block);
+  sum->power += block[0];
+  sum->rate += block[1];
+}
+
+static void add_plain(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
+  for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK)
+    add_block(kernel, e, end - e > BLOCK ? BLOCK : end - e, NULL, v, a, sum);
+}
+
+static void add_powers(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
   _Alignas(64) double g[ROOM];
   for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK) {
-    const int     n    = end - e > BLOCK ? BLOCK : end - e;
-    const double *p[4] = {0}, *x = v + e - 1;
-    double        block[2];
-    if (!is_uniform) element_arrays(kernel, e, p);
-    if (!kernel->dampers.are_plain) power_factors(n, true, exponent, x, g);
-    yoke_chain_loop_losses(n, p[1], p[3], kernel->elements->inner.d, kernel->elements->inner.D,
-                           kernel->dampers.are_plain ? NULL : g, exponent + 1.0, x, a != NULL ? a + e - 1 : NULL,
-                           block);
-    sum->power += block[0];
-    sum->rate += block[1];
+    const int n = end - e > BLOCK ? BLOCK : end - e;
+    power_factors(n, true, kernel->elements->exponent_v, v + e - 1, g);
+    add_block(kernel, e, n, g, v, a, sum);
   }
 }
 
@@ -458,8 +468,10 @@ void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, 
   chain_loss                 sum = {0.0, 0.0};
   if (kernel->dampers.are_few)
     sum = few_losses(kernel, v, a);
+  else if (kernel->dampers.are_plain)
+    add_plain(kernel, v, a, &sum);
   else
-    add_blocks(kernel, v, a, &sum);
+    add_powers(kernel, v, a, &sum);
   if (kernel->dampers.at_end[0]) sum = with_element(sum, &p->ends[0], p->exponent_v, v[0], a != NULL ? a[0] : 0.0);
   if (kernel->dampers.at_end[1]) /* signs are of no account */
     sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a != NULL ? a[n - 1] : 0.0);
@@ -498,19 +510,27 @@ yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t
   return loading;
 }
 
-void yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
-                                   double *power) {
+/* n is a constant wherever this is inlined. */
+static YOKE_ALWAYS_INLINE void load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
+                                           double *power) {
   const yoke_chain_loads *loads = &kernel->loads;
-  double                  shared[YOKE_CHAIN_SHARED][YOKE_LOAD_TIMES], own[YOKE_LOAD_TIMES];
-  for (int i = 0; i < n; ++i) power[i] = 0.0;
-  for (int g = 0; kernel->n_loaded > 0 && g < loads->n_shared; ++g)
-    yoke_chain_shape_values(&loads->shapes[g], n, t, shared[g]);
+  double shared[YOKE_CHAIN_SHARED][YOKE_LOAD_TIMES], own[YOKE_LOAD_TIMES], sum[YOKE_LOAD_TIMES] = {0.0};
+  for (int g = 0; g < loads->n_shared; ++g) yoke_chain_shape_values(&loads->shapes[g], n, t, shared[g]);
   for (int k = 0; k < kernel->n_loaded; ++k) {
     const yoke_chain_force *load  = &loads->forces[kernel->load[k]];
     const double           *value = load->shape < loads->n_shared ? shared[load->shape] : own;
     if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], n, t, own);
-    for (int i = 0; i < n; ++i) power[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
+    for (int i = 0; i < n; ++i) sum[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
   }
+  for (int i = 0; i < n; ++i) power[i] = sum[i];
+}
+
+void yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
+                                   double *power) {
+  if (n == 3)
+    load_powers(kernel, 3, t, v, power);
+  else
+    load_powers(kernel, n, t, v, power);
 }
 
 /* Sums per block, then of blocks: rounding grows with the root of n at most. */

@@ -261,32 +261,46 @@ typedef double half_lanes __attribute__((vector_size(HALF * sizeof(double))));
 typedef double unaligned_half __attribute__((vector_size(HALF * sizeof(double)), aligned(8), may_alias));
 #define HALF_AT(p) ((half_lanes)(*(const unaligned_half *)(const void *)(p)))
 
-static YOKE_ALWAYS_INLINE double sum_of_halves(const half_lanes half[2]) {
-  const half_lanes both = half[0] + half[1];
-  return (both[0] + both[2]) + (both[1] + both[3]);
+static YOKE_ALWAYS_INLINE double sum_of_four(double a, double b, double c, double d) {
+  return (a + c) + (b + d);
+}
+#define SUM_OF(x) sum_of_four((x)[0], (x)[1], (x)[2], (x)[3])
+
+/* Sums over dampers, with s = dv^2 and r = dv dv': of s d, s D g, r d, r D g; equal d and D are taken out of them. */
+typedef struct loss_sums {
+  half_lanes s_d, s_D, r_d, r_D;
+} loss_sums;
+
+static YOKE_ALWAYS_INLINE void add_losses(loss_sums *sum, int k, bool is_uniform, bool is_cubic, bool with_rate,
+                                          const double *restrict d, const double *restrict D, const double *restrict g,
+                                          const double *restrict v, const double *restrict a) {
+  const half_lanes dv = HALF_AT(v + k + 1) - HALF_AT(v + k), s = dv * dv, G = is_cubic ? s : HALF_AT(g + k);
+  sum->s_d += is_uniform ? s : s * HALF_AT(d + k);
+  sum->s_D += is_uniform ? s * G : s * (HALF_AT(D + k) * G);
+  if (!with_rate) return;
+  const half_lanes r = dv * (HALF_AT(a + k + 1) - HALF_AT(a + k));
+  sum->r_d += is_uniform ? r : r * HALF_AT(d + k);
+  sum->r_D += is_uniform ? r * G : r * (HALF_AT(D + k) * G);
 }
 
-/* With s = dv^2 and r = dv dv' the sums of s d, s D g, r d, r D g; equal d and D are taken out of them. What is behind the last eight is added at
- * the end. */
 static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, bool with_rate,
                                           const double *restrict d, const double *restrict D, double d0, double D0,
                                           const double *restrict g, double e_1, const double *restrict v,
                                           const double *restrict a, double *restrict out) {
-  half_lanes s_d[2] = {0}, s_D[2] = {0}, r_d[2] = {0}, r_D[2] = {0};
-  int        k = 0;
+  loss_sums half[2] = {{{0.0}, {0.0}, {0.0}, {0.0}}, {{0.0}, {0.0}, {0.0}, {0.0}}};
+  int       k       = 0;
   for (; k + YOKE_CHAIN_LANES <= n; k += YOKE_CHAIN_LANES) {
-    for (int i = 0; i < 2; ++i) {
-      const int        at = k + i * HALF;
-      const half_lanes dv = HALF_AT(v + at + 1) - HALF_AT(v + at), s = dv * dv, G = is_cubic ? s : HALF_AT(g + at);
-      s_d[i] += is_uniform ? s : s * HALF_AT(d + at);
-      s_D[i] += is_uniform ? s * G : s * (HALF_AT(D + at) * G);
-      if (!with_rate) continue;
-      const half_lanes r = dv * (HALF_AT(a + at + 1) - HALF_AT(a + at));
-      r_d[i] += is_uniform ? r : r * HALF_AT(d + at);
-      r_D[i] += is_uniform ? r * G : r * (HALF_AT(D + at) * G);
-    }
+    for (int i = 0; i < 2; ++i) add_losses(&half[i], k + i * HALF, is_uniform, is_cubic, with_rate, d, D, g, v, a);
   }
-  double S_d = sum_of_halves(s_d), S_D = sum_of_halves(s_D), R_d = sum_of_halves(r_d), R_D = sum_of_halves(r_D);
+  if (k + HALF <= n) {
+    add_losses(&half[0], k, is_uniform, is_cubic, with_rate, d, D, g, v, a);
+    k += HALF;
+  }
+  double S_d = SUM_OF(half[0].s_d + half[1].s_d), S_D = SUM_OF(half[0].s_D + half[1].s_D), R_d = 0.0, R_D = 0.0;
+  if (with_rate) {
+    R_d = SUM_OF(half[0].r_d + half[1].r_d);
+    R_D = SUM_OF(half[0].r_D + half[1].r_D);
+  }
   for (; k < n; ++k) {
     const double dv = v[k + 1] - v[k], s = dv * dv, r = with_rate ? dv * (a[k + 1] - a[k]) : 0.0;
     const double linear = is_uniform ? 1.0 : d[k], power = (is_uniform ? 1.0 : D[k]) * (is_cubic ? s : g[k]);
@@ -319,6 +333,7 @@ YOKE_SIMD void yoke_chain_loop_losses(int n, const double *d, const double *D, d
 }
 #undef LOSSES
 #undef HALF_AT
+#undef SUM_OF
 
 #define POTENTIAL(i)                                                                                                   \
   {                                                                                                                    \
@@ -396,6 +411,35 @@ YOKE_SIMD void yoke_chain_loop_sine(int n, const double *restrict x, double *res
   for (int k = 0; k < n; ++k) {
     if (!(fabs(x[k]) <= sine_limit)) y[k] = sin(x[k]);
   }
+}
+
+/* 1 / (1 + exp(-2 x)). With -2 x = k ln 2 + r, |r| <= ln(2)/2, exp(r) is a Taylor polynomial: what is left out is below 2e-17. */
+static YOKE_ALWAYS_INLINE double logistic(double x) {
+  const double ln2_1 = 0x1.62e42feep-1, ln2_2 = 0x1.a39ef35793c76p-33, shift = 0x1.8p52;
+  const double y = -2.0 * x, z = y * 0x1.71547652b82fep0 + shift, k = z - shift, r = (y - k * ln2_1) - k * ln2_2;
+  double       p = 1.0 / 6227020800.0;
+  p              = p * r + 1.0 / 479001600.0;
+  p              = p * r + 1.0 / 39916800.0;
+  p              = p * r + 1.0 / 3628800.0;
+  p              = p * r + 1.0 / 362880.0;
+  p              = p * r + 1.0 / 40320.0;
+  p              = p * r + 1.0 / 5040.0;
+  p              = p * r + 1.0 / 720.0;
+  p              = p * r + 1.0 / 120.0;
+  p              = p * r + 1.0 / 24.0;
+  p              = p * r + 1.0 / 6.0;
+  p              = p * r + 0.5;
+  p              = 1.0 + (r + r * (r * p));
+  uint64_t k_bits, p_bits;
+  memcpy(&k_bits, &z, sizeof k_bits);
+  memcpy(&p_bits, &p, sizeof p_bits);
+  p_bits += k_bits << 52; /* times 2^k */
+  memcpy(&p, &p_bits, sizeof p);
+  return 1.0 / (1.0 + p);
+}
+
+YOKE_SIMD void yoke_chain_loop_step(const double *restrict x, double *restrict y) {
+  for (int k = 0; k < YOKE_LOAD_TIMES; ++k) y[k] = logistic(x[k]);
 }
 
 /* By squaring, all together until the largest power is used up. */

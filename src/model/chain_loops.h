@@ -60,6 +60,8 @@ double yoke_chain_loop_error(int n, double ex, double ev, double atol, double rt
 
 /* y[k] := sin(x[k]), within 2 units of the last place of 1. */
 void yoke_chain_loop_sine(int n, const double *x, double *y);
+/* y[k] := (1 + tanh x[k]) / 2, |x| <= 100, within some units of the last place; [YOKE_LOAD_TIMES]. */
+void yoke_chain_loop_step(const double *x, double *y);
 /* y[k] := y[k]^p[k], p >= 0; p is used up. */
 void yoke_chain_loop_raise(int n, uint64_t *p, double *y);
 /* y[k] := y[k]^p, p > 0; the same bits. */

@@ -27,7 +27,7 @@ typedef struct yoke_chain_shape {
   yoke_chain_load_kind kind;
   double               omega, phase, power, time, width, rise;
   double               begin, end; /* 0 before and behind, exactly; follow from the others [s] */
-  double               edge[2][2]; /* of an impulse, from .. to; outside of both it is constant to 4e-11 [s] */
+  double               edge[2][2]; /* of an impulse, from .. to; outside of both it is constant to 2e-9 [s] */
 } yoke_chain_shape;
 
 typedef struct yoke_chain_force {
@@ -67,9 +67,9 @@ yoke_status  yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain,
 double       yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double       yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool         yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
-/* values[k] := that at t[k], 0 <= k < n <= YOKE_LOAD_TIMES. */
+/* values[k] := that at t[k], ascending, 0 <= k < n <= YOKE_LOAD_TIMES; of impulses to 2e-9 of the largest. */
 void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values);
-/* From t until then, for works: to 4e-11 of its largest value. */
+/* From t until then, for works: to 2e-9 of its largest value. */
 yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
 int          yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);

@@ -132,10 +132,9 @@ static void begin_loads(const native *n, void *scratch, const yoke_integrator_st
     keep_loaded(n, head, native_doubles(scratch, n->at->work_loads));
 }
 
-void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
+static void begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
-  if (!n->work_is_joined) return;
   if (n->work_has_panels) {
     native_work *w = work_of(n, head);
     if (w->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
@@ -145,6 +144,16 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
   memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
   memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
   memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
+}
+
+/* Inside of a panel, while no load changes, there is nothing to keep. */
+void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
+  const native_work *w = work_of(n, head);
+  if (!n->work_is_joined) return;
+  if (n->work_has_panels && w->length > 0.0 && w->is_open != 0.0 &&
+      (n->work_n_loaded == 0 || (w->knows_loads > 0.0 && w->loading != YOKE_LOADS_VARY && t_end <= w->loads_until)))
+    return;
+  begin_work(n, scratch, head, t_end);
 }
 
 /* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
@@ -328,7 +337,7 @@ enum { FIRST_PATIENCE = 2, LONGEST_PATIENCE = 32 };
 /* `of_usual`: share of what is usually done in such a time. Small works need not be known better, as far as single micro steps go. */
 static double next_length(double most_of_many, double length, double share, double of_usual, bool knows) {
   if (length > 1.0) {
-    if (share > most_of_many) return floor(0.5 * length);
+    if (share > most_of_many) return (double)((int)length / 2);
     return share < 0.25 * most_of_many && length < LONGEST ? length + 1.0 : length;
   }
   if (length == 1.0 && of_usual > most_of_one) return 0.0;
@@ -452,13 +461,15 @@ void native_bring_in(const native *n, void *state, double *q, double work) {
 static void rest_of_panels(const native *n, void *scratch, const yoke_integrator_state *head, double t, const double *v,
                            double rest[2]) {
   const yoke_equations *e  = &n->equations;
+  const native_work    *w  = work_of(n, head);
   const double          h  = head->t - t;
   const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
-  double               *v_at  = native_doubles(scratch, n->at->work_v), power, rate, power_1, rate_1;
-  const int             count = n->work_n_loaded, *list = n->work_loaded;
+  double   *v_at = native_doubles(scratch, n->at->work_v), power, rate, power_1 = w->power, rate_1 = w->rate;
+  const int count = n->work_n_loaded, *list = n->work_loaded;
   e->ops->losses(e->self, v, NULL, &power, &rate);
-  e->ops->losses(e->self, v1, a1, &power_1, &rate_1);
+  if (w->t != head->t) find_losses(n, head, &power_1, &rate_1); /* else a panel has ended here */
   rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;
+  if (w->knows_loads > 0.0 && w->loading == YOKE_LOADS_NONE) return;
   for (int k = 0; k < N_POINTS; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
     for (int i = 0; i < count; ++i) {
