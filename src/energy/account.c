@@ -25,7 +25,7 @@ typedef struct wire_works {
 
 /* What the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
 typedef struct line_ports {
-  bool          are_such;
+  bool (*work)(const void *self, const yoke_line_step *step, yoke_wire_work *out); /* NULL: they do not */
   ptrdiff_t     from[2]; /* among outputs of all subsystems where a step begins */
   const double *to[2];   /* at its end, where the graph has them */
   const double *u;       /* sampled channels */
@@ -69,18 +69,17 @@ bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
 static void find_line(yoke_account *a, int w) {
   const yoke_wire *wire = &a->def.wires[w];
   line_ports      *at   = &a->lines[w];
-  at->are_such          = has_power(wire) && wire->formulation->shown->line_work != NULL;
+  at->work              = NULL;
+  if (!has_power(wire)) return;
   for (int side = 0; side < 2; ++side) {
     const int p = wire->subsystem[side];
-    if (!at->are_such || wire->shape[side] != &yoke_shape_line) {
-      at->are_such = false;
-      return;
-    }
+    if (wire->shape[side] != &yoke_shape_line) return;
     const ptrdiff_t y_at = a->def.subsystems[p]->ports[wire->port[side]].y_at;
     at->from[side]       = a->first_y[p] + y_at;
     at->to[side]         = yoke_graph_y(a->def.graph, p) + y_at;
   }
-  at->u = yoke_graph_sampled(a->def.graph, w);
+  at->u    = yoke_graph_sampled(a->def.graph, w);
+  at->work = wire->formulation->shown->line_work;
 }
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
@@ -213,13 +212,16 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
 }
 
 /* Ports that move along x and show little else: no powers at points. False: the coupling does not tell its work for them. */
-static bool add_line_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
-  const yoke_wire     *wire = &a->def.wires[w];
-  const line_ports    *at   = &a->lines[w];
-  const yoke_line_step step = {
-      .t = t, .H = H, .from = {before + at->from[0], before + at->from[1]}, .to = {at->to[0], at->to[1]}, .u = at->u};
-  yoke_wire_work work;
-  if (!wire->formulation->shown->line_work(wire->self, &step, &work)) return false;
+static bool add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
+  const yoke_wire  *wire = &a->def.wires[w];
+  const line_ports *at   = &a->lines[w];
+  yoke_wire_work    work;
+  for (int side = 0; side < 2; ++side) {
+    step->from[side] = before + at->from[side];
+    step->to[side]   = at->to[side];
+  }
+  step->u = at->u;
+  if (!at->work(wire->self, step, &work)) return false;
   works->out[0] += work.out[0];
   works->out[1] += work.out[1];
   works->lost += work.lost;
@@ -363,9 +365,10 @@ static void add_wire(yoke_account *a, int w) {
 }
 
 yoke_status yoke_account_look(yoke_account *a, double t, const double *before, yoke_context *ctx) {
-  const double H = yoke_graph_t(a->def.graph) - t;
+  const double   H    = yoke_graph_t(a->def.graph) - t;
+  yoke_line_step step = {.t = t, .H = H};
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (a->lines[w].are_such && add_line_step(a, w, t, H, before, &a->works[w])) continue;
+    if (a->lines[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
     if (has_power(&a->def.wires[w])) add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;

@@ -433,41 +433,37 @@ static void add_powers(const yoke_chain_kernel *kernel, const double *v, const d
 /* The same of so few equal ones, D = 0 or g = dv^2, that it does not pay to prepare more. */
 enum { FEW = 16 };
 
-static chain_loss few_losses(const yoke_chain_kernel *kernel, const double *v, const double *a) {
+static void few_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate) {
   const double d = kernel->elements->inner.d, D = kernel->elements->inner.D;
   const int    first = kernel->dampers.first, end = kernel->dampers.end;
   double       s_d = 0.0, s_D = 0.0, r_d = 0.0, r_D = 0.0;
-  if (first >= end) return (chain_loss){0.0, 0.0};
-  double v0 = v[first - 1];
   if (a == NULL) {
     for (int e = first; e < end; ++e) {
-      const double dv = v[e] - v0, s = dv * dv;
+      const double dv = v[e] - v[e - 1], s = dv * dv;
       s_d += s;
       s_D += s * s;
-      v0 = v[e];
     }
-    return (chain_loss){d * s_d + D * s_D, 0.0};
+    *lost = d * s_d + D * s_D;
+    return;
   }
-  double a0 = a[first - 1];
   for (int e = first; e < end; ++e) {
-    const double dv = v[e] - v0, s = dv * dv, r = dv * (a[e] - a0);
+    const double dv = v[e] - v[e - 1], s = dv * dv, r = dv * (a[e] - a[e - 1]);
     s_d += s;
     s_D += s * s;
     r_d += r;
     r_D += r * s;
-    v0 = v[e];
-    a0 = a[e];
   }
-  return (chain_loss){d * s_d + D * s_D, 2.0 * d * r_d + 4.0 * D * r_D};
+  *lost = d * s_d + D * s_D;
+  *rate = 2.0 * d * r_d + 4.0 * D * r_D;
 }
 
-void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
-                              double *rate) {
+/* Those between masses and those at the ends. */
+static void all_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate) {
   const yoke_chain_elements *p   = kernel->elements;
   const int                  n   = kernel->n;
   chain_loss                 sum = {0.0, 0.0};
   if (kernel->dampers.are_few)
-    sum = few_losses(kernel, v, a);
+    few_losses(kernel, v, a, &sum.power, &sum.rate);
   else if (kernel->dampers.are_plain)
     add_plain(kernel, v, a, &sum);
   else
@@ -477,6 +473,11 @@ void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, 
     sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a != NULL ? a[n - 1] : 0.0);
   *lost = sum.power;
   *rate = sum.rate;
+}
+
+void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
+                              double *rate) {
+  kernel->dampers.losses(kernel, v, a, lost, rate);
 }
 
 static void find_dampers(yoke_chain_kernel *kernel) {
@@ -491,6 +492,8 @@ static void find_dampers(yoke_chain_kernel *kernel) {
   for (int end = 0; end < 2; ++end)
     kernel->dampers.at_end[end] =
         owns_element(kernel, end == 0 ? 0 : kernel->n) && (p->ends[end].d != 0.0 || p->ends[end].D != 0.0);
+  const bool only_few    = kernel->dampers.are_few && !kernel->dampers.at_end[0] && !kernel->dampers.at_end[1];
+  kernel->dampers.losses = only_few ? few_losses : all_losses;
 }
 
 const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
