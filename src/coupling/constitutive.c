@@ -526,6 +526,7 @@ static void scalar_energy(const scalar_law *x, double t, const double *const y[2
   if (stored != NULL)
     *stored = x->law.stiffness_power == 0.0 ? 0.5 * x->law.stiffness * deflection * deflection
                                             : yoke_law_potential(&x->law, deflection);
+  if (lost == NULL) return;
   *lost = x->law.damping_power == 0.0 ? x->law.damping * rate * rate
                                       : yoke_law_power_lost(&x->law, deflection, rate, t, NULL);
 }
@@ -1194,8 +1195,12 @@ static void constitutive_power(const void *object, double t, const double *u, co
   yoke_pose           poses[2];
   if (self->scalar != NULL) { /* one force that both sides feel */
     *out = (yoke_wire_power){.is_true = true, .knows_loss = true};
+    if (with_stored) {
+      scalar_energy(self->scalar, t, y, &out->stored, NULL);
+      return;
+    }
     for (int side = 0; side < 2; ++side) out->in[side] = self->channel[0].sign[side] * u[0] * y[side][1];
-    scalar_energy(self->scalar, t, y, with_stored ? &out->stored : NULL, &out->lost);
+    scalar_energy(self->scalar, t, y, NULL, &out->lost);
     out->truly_lost = out->lost;
     return;
   }

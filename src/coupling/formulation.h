@@ -344,7 +344,7 @@ typedef struct yoke_shown_form {
                  yoke_arena *scratch);
   /* Powers at t for the applied values u and the motions y of the ports: a force side gets u times its own velocity, a displacement side what
    * the element that it holds, or its reaction, does on it. An element that one side holds is that between this side and the copies in u;
-   * one that no side or both hold, that of the true motions. without with_stored nobody reads what is stored. NULL: what goes through its ports is not told. */
+   * one that no side or both hold, that of the true motions. with_stored: what is stored is read, and nothing else; without, all but that. NULL: what goes through its ports is not told. */
   void (*power)(const void *self, double t, const double *u, const double *const y[2], bool with_stored,
                 yoke_wire_power *out, yoke_arena *scratch);
   /* The integrals of these powers over a step, by the two points of Gauss. False: not told for ports or an element like these. NULL: never. */

@@ -332,24 +332,35 @@ YOKE_SIMD void yoke_chain_loop_losses(int n, const double *d, const double *D, d
   }
 }
 #undef LOSSES
-#undef HALF_AT
-#undef SUM_OF
 
-#define POTENTIAL(i)                                                                                                   \
+#define TERM_OF(i, U)                                                                                                  \
   {                                                                                                                    \
-    const double dx = x[(i) + 1] - x[i], G = is_cubic ? dx * dx : g[i];                                                \
-    U[j] += (dx * dx) * (0.5 * (is_uniform ? c0 : c[i]) + share * (is_uniform ? C0 : C[i]) * G);                       \
+    const double dx = x[(i) + 1] - x[i], s = dx * dx, G = is_cubic ? s : g[i];                                         \
+    U += s * (0.5 * (is_uniform ? c0 : c[i]) + share * (is_uniform ? C0 : C[i]) * G);                                  \
   }
-
+/* In the order of lanes, whatever their number at once. */
 static YOKE_ALWAYS_INLINE double sum_potentials(int n, bool is_uniform, bool is_cubic, const double *restrict c,
                                                 const double *restrict C, double c0, double C0,
                                                 const double *restrict g, double e_1, const double *restrict x) {
   const double share               = 1.0 / e_1;
   double       U[YOKE_CHAIN_LANES] = {0.0};
-  IN_LANES(n, POTENTIAL)
+  half_lanes   half[2]             = {{0.0}, {0.0}};
+  int          k                   = 0;
+  for (; k + YOKE_CHAIN_LANES <= n; k += YOKE_CHAIN_LANES) {
+    for (int i = 0; i < 2; ++i) {
+      const int        at = k + i * HALF;
+      const half_lanes dx = HALF_AT(x + at + 1) - HALF_AT(x + at), s = dx * dx, G = is_cubic ? s : HALF_AT(g + at);
+      if (is_uniform)
+        half[i] += s * (0.5 * c0 + share * C0 * G);
+      else
+        half[i] += s * (0.5 * HALF_AT(c + at) + share * HALF_AT(C + at) * G);
+    }
+  }
+  for (int j = 0; j < YOKE_CHAIN_LANES; ++j) U[j] = half[j / HALF][j % HALF];
+  for (int j = 0; k < n; ++k, ++j) TERM_OF(k, U[j])
   return sum_of_lanes(U);
 }
-#undef POTENTIAL
+#undef TERM_OF
 
 YOKE_SIMD double yoke_chain_loop_potential(int n, const double *c, const double *C, double c0, double C0,
                                            const double *g, double e_1, const double *x) {
@@ -358,6 +369,9 @@ YOKE_SIMD double yoke_chain_loop_potential(int n, const double *c, const double 
   if (g == NULL) return sum_potentials(n, false, true, c, C, c0, C0, g, 4.0, x);
   return sum_potentials(n, false, false, c, C, c0, C0, g, e_1, x);
 }
+
+#undef HALF_AT
+#undef SUM_OF
 
 #define KINETIC(i) T[j] += m[i] * (v[i] * v[i]);
 YOKE_SIMD double yoke_chain_loop_kinetic(int n, const double *restrict m, const double *restrict v) {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ENERGY_SETS = 24, ENERGY_TEXT = 600 };
+enum { ENERGY_SETS = 24, ENERGY_TEXT = 800 };
 
 typedef struct energy_run {
   yoke_run_summary summary;

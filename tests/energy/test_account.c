@@ -260,6 +260,28 @@ static void work_of_chains_is_counted_to_a_millionth(void **state) {
   }
 }
 
+/* The same chains under an impulse that is steady between its edges, and of which the mass that it acts on is moved away meanwhile. */
+static void work_of_impulses_is_counted_to_a_millionth(void **state) {
+  static const double steps[]  = {5e-3, 1e-3};
+  static const char  *events[] = {"", "events.e={\"when\":\"t-0.33\",\"set\":{\"c.x[4]\":\"c.x[4]+1\"}}"};
+  (void)state;
+  for (int i = 0; i < 4; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(
+        sets, sizeof sets,
+        "cosimulation.energy=monitor cosimulation.scheme=explicit solvers.default.kind=dop853 "
+        "solvers.default.rtol=1e-12 bodies.c.n=4 bodies.c.mass=1 bodies.c.stiffness=[1e3,1e3,1e-9,1e3,1e3] "
+        "bodies.c.damping=[1,1,0,1,1] bodies.c.x=[0,0,0,0] cosimulation.step=%g "
+        "bodies.c.loads=[{\"on\":4,\"kind\":\"impulse\",\"force\":1e3,\"time\":0.1,\"width\":0.5,\"rise\":3e-3}] %s",
+        steps[i / 2], events[i % 2]);
+    energy_run run = energy_of("examples/chain-asym.yaml", sets, "total.external total.leak");
+    assert_true(fabs(run.value[0]) > 1.0);
+    if (!(fabs(run.value[1]) < 1e-6 * fabs(run.value[0])))
+      fail_msg("H = %g s: %g J of %g J", steps[i / 2], run.value[1], run.value[0]);
+    energy_release(&run);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(leak_of_the_oscillator_is_that_of_the_source),
@@ -277,6 +299,7 @@ int main(void) {
       cmocka_unit_test(powers_that_jump_or_set_in_make_no_leak),
       cmocka_unit_test(leaks_do_not_depend_on_balance_points),
       cmocka_unit_test(work_of_chains_is_counted_to_a_millionth),
+      cmocka_unit_test(work_of_impulses_is_counted_to_a_millionth),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -901,6 +901,31 @@ static void loads_are_none_steady_or_vary(void **state) {
   free_chain(&c);
 }
 
+/* At several times at once, before, on and between its edges. */
+static void powers_of_an_impulse_follow_its_edges(void **state) {
+  (void)state;
+  yoke_chain_load load = {
+      .kind = YOKE_CHAIN_IMPULSE, .amplitude = 2.0, .time = 1.0, .width = 0.03, .rise = 2e-3, .mass = 1};
+  yoke_chain c      = varied_chain(SMALL);
+  c.loads           = &load;
+  c.n_loads         = 1;
+  yoke_equations eq = make_equations(&c, 0.0, 0, NULL);
+  for (double t = 0.97; t < 1.06; t += 1.7e-3) {
+    const double times[3] = {t, t + 4e-4, t + 1.1e-3}, v[3] = {1.0, 0.5, -3.0};
+    double       power[3];
+    eq.ops->load_powers(eq.self, 3, times, v, power);
+    for (int i = 0; i < 3; ++i) {
+      const double x = (times[i] - 1.0) / 2e-3, y = x - 15.0;
+      const bool   has_both = fabs(x) < 9.0 && fabs(y) < 9.0; /* edges nearby: none of them is taken as flat */
+      assert_true(fabs(power[i] - v[i] * (tanh(x) - tanh(y))) < (has_both ? 1e-14 : 4.2e-9) * fabs(v[i]));
+    }
+  }
+  yoke_equations_destroy(&eq);
+  c.loads   = NULL;
+  c.n_loads = 0;
+  free_chain(&c);
+}
+
 /* d(T + U)/dt along the motion equals supplied minus dissipated power. */
 static void energy_changes_by_the_power_of_loads_and_dampers(void **state) {
   (void)state;
@@ -1031,6 +1056,7 @@ int main(void) {
       cmocka_unit_test(energy_changes_by_the_power_of_loads_and_dampers),
       cmocka_unit_test(losses_are_the_powers_and_their_rate),
       cmocka_unit_test(loads_are_none_steady_or_vary),
+      cmocka_unit_test(powers_of_an_impulse_follow_its_edges),
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
       cmocka_unit_test(equal_chains_share_elements_and_inputs),
