@@ -416,18 +416,41 @@ static void add_block(const yoke_chain_kernel *kernel, int e, int n, const doubl
   sum->rate += block[1];
 }
 
-static void add_plain(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
-  for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK)
-    add_block(kernel, e, end - e > BLOCK ? BLOCK : end - e, NULL, v, a, sum);
-}
-
-static void add_powers(const yoke_chain_kernel *kernel, const double *v, const double *a, chain_loss *sum) {
-  _Alignas(64) double g[ROOM];
+static void power_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
+                         double *rate) {
+  const yoke_chain_elements *p   = kernel->elements;
+  chain_loss                 sum = {0.0, 0.0};
+  _Alignas(64) double        g[ROOM];
   for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK) {
     const int n = end - e > BLOCK ? BLOCK : end - e;
-    power_factors(n, true, kernel->elements->exponent_v, v + e - 1, g);
-    add_block(kernel, e, n, g, v, a, sum);
+    power_factors(n, true, p->exponent_v, v + e - 1, g);
+    add_block(kernel, e, n, g, v, a, &sum);
   }
+  for (int end = 0; end < 2; ++end) { /* signs are of no account */
+    const int i = end == 0 ? 0 : kernel->n - 1;
+    if (kernel->dampers.at_end[end])
+      sum = with_element(sum, &p->ends[end], p->exponent_v, v[i], a != NULL ? a[i] : 0.0);
+  }
+  *lost = sum.power;
+  *rate = sum.rate;
+}
+
+/* D = 0 or g = dv^2. */
+static void plain_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
+                         double *rate) {
+  chain_loss sum = {0.0, 0.0};
+  for (int e = kernel->dampers.first, end = kernel->dampers.end; e < end; e += BLOCK)
+    add_block(kernel, e, end - e > BLOCK ? BLOCK : end - e, NULL, v, a, &sum);
+  for (int end = 0; end < 2; ++end) {
+    if (!kernel->dampers.at_end[end]) continue;
+    const yoke_chain_element *p = &kernel->elements->ends[end];
+    const int                 i = end == 0 ? 0 : kernel->n - 1;
+    const double              s = v[i] * v[i], r = a != NULL ? v[i] * a[i] : 0.0, power = p->D * s;
+    sum.power += s * (p->d + power);
+    sum.rate += r * (2.0 * p->d + 4.0 * power);
+  }
+  *lost = sum.power;
+  *rate = sum.rate;
 }
 
 /* The same of so few equal ones, D = 0 or g = dv^2, that it does not pay to prepare more. */
@@ -457,43 +480,26 @@ static void few_losses(const yoke_chain_kernel *kernel, const double *v, const d
   *rate = 2.0 * d * r_d + 4.0 * D * r_D;
 }
 
-/* Those between masses and those at the ends. */
-static void all_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate) {
-  const yoke_chain_elements *p   = kernel->elements;
-  const int                  n   = kernel->n;
-  chain_loss                 sum = {0.0, 0.0};
-  if (kernel->dampers.are_few)
-    few_losses(kernel, v, a, &sum.power, &sum.rate);
-  else if (kernel->dampers.are_plain)
-    add_plain(kernel, v, a, &sum);
-  else
-    add_powers(kernel, v, a, &sum);
-  if (kernel->dampers.at_end[0]) sum = with_element(sum, &p->ends[0], p->exponent_v, v[0], a != NULL ? a[0] : 0.0);
-  if (kernel->dampers.at_end[1]) /* signs are of no account */
-    sum = with_element(sum, &p->ends[1], p->exponent_v, v[n - 1], a != NULL ? a[n - 1] : 0.0);
-  *lost = sum.power;
-  *rate = sum.rate;
-}
-
 void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
                               double *rate) {
   kernel->dampers.losses(kernel, v, a, lost, rate);
 }
 
 static void find_dampers(yoke_chain_kernel *kernel) {
-  const yoke_chain_elements *p         = kernel->elements;
-  const owned_elements       own       = elements_between(kernel);
-  const bool                 are_plain = !has_power_v(kernel) || p->exponent_v == 3.0; /* D = 0 or g = dv^2 */
-  const bool                 are_any   = !kernel->uniform_elements || p->inner.d != 0.0 || p->inner.D != 0.0;
-  kernel->dampers.first                = own.first;
-  kernel->dampers.end                  = are_any ? own.end : own.first;
-  kernel->dampers.are_plain            = are_plain;
-  kernel->dampers.are_few              = are_plain && kernel->uniform_elements && own.end - own.first <= FEW;
+  const yoke_chain_elements *p          = kernel->elements;
+  const owned_elements       own        = elements_between(kernel);
+  const bool                 has_powers = has_power_v(kernel) || p->ends[0].D != 0.0 || p->ends[1].D != 0.0;
+  const bool                 is_plain   = !has_powers || p->exponent_v == 3.0;
+  const bool                 are_any    = !kernel->uniform_elements || p->inner.d != 0.0 || p->inner.D != 0.0;
+  yoke_chain_dampers        *dampers    = &kernel->dampers;
+  dampers->first                        = own.first;
+  dampers->end                          = are_any ? own.end : own.first;
   for (int end = 0; end < 2; ++end)
-    kernel->dampers.at_end[end] =
+    dampers->at_end[end] =
         owns_element(kernel, end == 0 ? 0 : kernel->n) && (p->ends[end].d != 0.0 || p->ends[end].D != 0.0);
-  const bool only_few    = kernel->dampers.are_few && !kernel->dampers.at_end[0] && !kernel->dampers.at_end[1];
-  kernel->dampers.losses = only_few ? few_losses : all_losses;
+  const bool are_few =
+      kernel->uniform_elements && own.end - own.first <= FEW && !dampers->at_end[0] && !dampers->at_end[1];
+  dampers->losses = !is_plain ? power_losses : are_few ? few_losses : plain_losses;
 }
 
 const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {

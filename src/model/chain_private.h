@@ -103,8 +103,6 @@ typedef struct yoke_chain_input {
 /* Own dampers. */
 typedef struct yoke_chain_dampers {
   int  first, end; /* elements first .. end - 1, between two masses */
-  bool are_plain;  /* D = 0 or g = dv^2 */
-  bool are_few;    /* plain, equal, and not worth a vector loop */
   bool at_end[2];  /* elements 0 and n lose something */
   void (*losses)(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate);
 } yoke_chain_dampers;

@@ -125,7 +125,7 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     head->t_look = look_from(n, request);
     int        jump;
     const bool counts = n->counts_work && !request->is_draft;
-    if (counts) native_begin_work(n, scratch, head, request->t_end);
+    if (counts && native_keeps_work(n, head, request->t_end)) native_begin_work(n, scratch, head, request->t_end);
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
     if (counts) native_count_work(n, scratch, head, u);

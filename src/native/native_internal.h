@@ -212,7 +212,8 @@ void   native_close_work(const native *n, void *scratch, void *state);
 bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);
-/* Before a micro step that counts and goes no farther than t_end, and behind it: all of it, from head->t_prev on. */
+/* Before a micro step that counts and goes no farther than t_end, if there is something to keep; and behind it: all of it, from head->t_prev on. */
+bool   native_keeps_work(const native *n, const yoke_integrator_state *head, double t_end);
 void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end);
 void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
 /* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */

@@ -132,7 +132,7 @@ static void begin_loads(const native *n, void *scratch, const yoke_integrator_st
     keep_loaded(n, head, native_doubles(scratch, n->at->work_loads));
 }
 
-static void begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
+void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
   const size_t nv   = (size_t)n->equations.nv;
   double      *from = native_doubles(scratch, n->at->work_from);
   if (n->work_has_panels) {
@@ -146,14 +146,12 @@ static void begin_work(const native *n, void *scratch, yoke_integrator_state *he
   memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
 }
 
-/* Inside of a panel, while no load changes, there is nothing to keep. */
-void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
+/* Inside of a panel, while no load changes, there is nothing. */
+bool native_keeps_work(const native *n, const yoke_integrator_state *head, double t_end) {
   const native_work *w = work_of(n, head);
-  if (!n->work_is_joined) return;
-  if (n->work_has_panels && w->length > 0.0 && w->is_open != 0.0 &&
-      (n->work_n_loaded == 0 || (w->knows_loads > 0.0 && w->loading != YOKE_LOADS_VARY && t_end <= w->loads_until)))
-    return;
-  begin_work(n, scratch, head, t_end);
+  if (!n->work_is_joined) return false;
+  if (!n->work_has_panels || !(w->length > 0.0) || w->is_open == 0.0) return true;
+  return n->work_n_loaded > 0 && (!(w->knows_loads > 0.0) || w->loading == YOKE_LOADS_VARY || t_end > w->loads_until);
 }
 
 /* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
@@ -431,13 +429,23 @@ void native_count_work(const native *n, void *scratch, yoke_integrator_state *he
     integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
 }
 
-/* Lost in a panel that has not ended, up to the state's own point. */
-static double open_loss(const native *n, const yoke_integrator_state *head) {
-  const native_work *w = work_of(n, head);
-  double             power, rate, higher;
-  if (!n->work_has_panels || !(w->count > 0.0)) return 0.0;
-  find_losses(n, head, &power, &rate);
-  const double lost = panel_work(w, head->t - w->t, power, rate, &higher);
+/* Power lost at the state's own point, and its rate, where a panel is open. */
+typedef struct losses_now {
+  double power, rate;
+} losses_now;
+
+static losses_now losses_of(const native *n, const yoke_integrator_state *head, const native_work *w) {
+  losses_now now = {w->power, w->rate};
+  if (w->is_open > 0.0 && w->t != head->t)
+    find_losses(n, head, &now.power, &now.rate); /* else a panel has ended here */
+  return now;
+}
+
+/* Lost in a panel that has not ended, up to there. */
+static double open_loss(const native_work *w, const yoke_integrator_state *head, losses_now now) {
+  double higher;
+  if (!(w->count > 0.0)) return 0.0;
+  const double lost = panel_work(w, head->t - w->t, now.power, now.rate, &higher);
   return lost + higher;
 }
 
@@ -445,7 +453,7 @@ void native_close_work(const native *n, void *scratch, void *state) {
   native_work *w = work_of(n, state);
   if (!n->work_has_panels) return;
   close_loads(n, scratch, w, yoke_integrator_q(n->integrator, state));
-  w->sum[0] += open_loss(n, state);
+  w->sum[0] += open_loss(w, state, losses_of(n, state, w));
   forget_panels(w, 0.0);
 }
 
@@ -458,17 +466,16 @@ void native_bring_in(const native *n, void *state, double *q, double work) {
 }
 
 /* Work of panels from t to the state's own point, inside of the last micro step: by the values at both ends and the rates at the last one, v at t. */
-static void rest_of_panels(const native *n, void *scratch, const yoke_integrator_state *head, double t, const double *v,
-                           double rest[2]) {
+static void rest_of_panels(const native *n, void *scratch, const yoke_integrator_state *head, losses_now now, double t,
+                           const double *v, double rest[2]) {
   const yoke_equations *e  = &n->equations;
   const native_work    *w  = work_of(n, head);
   const double          h  = head->t - t;
   const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
-  double   *v_at = native_doubles(scratch, n->at->work_v), power, rate, power_1 = w->power, rate_1 = w->rate;
-  const int count = n->work_n_loaded, *list = n->work_loaded;
+  double               *v_at  = native_doubles(scratch, n->at->work_v), power, rate;
+  const int             count = n->work_n_loaded, *list = n->work_loaded;
   e->ops->losses(e->self, v, NULL, &power, &rate);
-  if (w->t != head->t) find_losses(n, head, &power_1, &rate_1); /* else a panel has ended here */
-  rest[0] += h * (power + 2.0 * power_1 - 0.5 * h * rate_1) / 3.0;
+  rest[0] += h * (power + 2.0 * now.power - 0.5 * h * now.rate) / 3.0;
   if (w->knows_loads > 0.0 && w->loading == YOKE_LOADS_NONE) return;
   for (int k = 0; k < N_POINTS; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
@@ -488,11 +495,12 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
+  const losses_now now = losses_of(n, head, work);
   if (is_past && work->is_open > 0.0)
-    rest_of_panels(n, scratch, head, fmax(at->t, head->t_prev), at->v, rest);
+    rest_of_panels(n, scratch, head, now, fmax(at->t, head->t_prev), at->v, rest);
   else if (is_past)
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
-  out->dissipated = work->sum[0] + open_loss(n, head) - rest[0];
+  out->dissipated = work->sum[0] + open_loss(work, head, now) - rest[0];
   out->external   = work->sum[1] - rest[1];
   if (n->work_has_panels) out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
 }

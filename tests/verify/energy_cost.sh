@@ -1,7 +1,6 @@
 #!/bin/sh
 # The energy account takes less than 3 % of the instructions of examples with a split: `--energy monitor` against `off`, set-up included, one
-# thread. Those marked by `+` take more, where a macro step has hardly more to do than the account; they are printed and not judged
-# (docs/methods/energy.md has the numbers). Long runs are cut short; examples whose joints are under step control are measured with fixed steps, because with
+# thread (docs/methods/energy.md has the numbers). Long runs are cut short; examples whose joints are under step control are measured with fixed steps, because with
 # them works are counted along the way and states may be found otherwise (docs/step-control.md).
 #   energy_cost.sh PROGRAM SOURCE_FOLDER [EXAMPLE ...]
 # Prints per cent for every example. 77: there is no valgrind.
@@ -18,8 +17,8 @@ bouncing-contact         0.3
 cable-in-mbs             0.02
 cable-on-mass            0.02
 chain-asym              0.1
-+chain-conv              0.02
-+chain-imp-overlap       2e-4
+chain-conv              0.02
+chain-imp-overlap       2e-4
 chain-load              1e-4
 chain-m1                 -
 chain-m2                 5e-3
@@ -59,8 +58,6 @@ instructions() { # energy, example, end, options
 failed=0
 while read -r name end options; do
   [ -n "$name" ] || continue
-  limit=3
-  case $name in +*) limit=1e9 name=${name#+} ;; esac
   if [ $# -gt 0 ]; then
     case " $* " in *" $name "*) ;; *) continue ;; esac
   fi
@@ -72,10 +69,10 @@ while read -r name end options; do
     failed=1
     continue
   fi
-  awk -v name="$name" -v with="$with" -v without="$without" -v limit="$limit" 'BEGIN {
+  awk -v name="$name" -v with="$with" -v without="$without" 'BEGIN {
     share = 100 * (with / without - 1)
     printf "%-26s %5.2f %%  of %.0f million\n", name, share, without / 1e6
-    exit !(share < limit)
+    exit !(share < 3)
   }' || failed=1
 done << LIST
 $list
