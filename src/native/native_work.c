@@ -10,7 +10,8 @@
  * Equations that tell the powers of dampers, which follow from v, with their rates (equations.h, `losses`: chains), have them in panels of some
  * micro steps: P and P' at the ends alone,
  *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
- * of order 6 in the length h of a panel, which follows from c; no panel is much longer than two of the one before. Loads are looked at in every micro step.
+ * of order 6 in the length h of a panel, which follows from c; no panel is much longer than two of the one before. Loads are looked at
+ * in every micro step in which they change; steady ones, of forces F, work by the change of sum F x (count_loads).
  * Panels end where the state jumps (native_close_work); what looks at the work before a panel has ended evaluates the powers there and changes
  * nothing.
  * A model that runs as a whole integrates both along as quadratures of its equations (multibody.h), as accurate as its solver is; so does a part
@@ -109,7 +110,7 @@ static double load_potential(const native *n, void *scratch, double t, const dou
 
 /* Done by steady loads since they became so, up to q. */
 static double steady_work(const native *n, void *scratch, const native_work *w, const double *q) {
-  if (!(w->knows_loads > 0.0) || (yoke_loading)w->loading != YOKE_LOADS_STEADY) return 0.0;
+  if (!(w->knows_loads > 0.0) || w->loading != YOKE_LOADS_STEADY) return 0.0;
   return load_potential(n, scratch, w->steady_t, q) - w->steady;
 }
 
@@ -126,9 +127,9 @@ static void begin_loads(const native *n, void *scratch, const yoke_integrator_st
     w->loading     = n->equations.ops->loading(n->equations.self, head->t, &w->loads_until);
     w->knows_loads = 1.0;
     w->steady_t    = head->t;
-    if ((yoke_loading)w->loading == YOKE_LOADS_STEADY) w->steady = load_potential(n, scratch, head->t, q);
+    if (w->loading == YOKE_LOADS_STEADY) w->steady = load_potential(n, scratch, head->t, q);
   }
-  if ((yoke_loading)w->loading == YOKE_LOADS_VARY || t_end > w->loads_until)
+  if (w->loading == YOKE_LOADS_VARY || t_end > w->loads_until)
     keep_loaded(n, head, native_doubles(scratch, n->at->work_loads));
 }
 
@@ -295,7 +296,7 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
 
 /* While no load changes nothing is to be done; a micro step on the way out of that is counted as one in which they do. */
 static void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
-  const yoke_loading loading = (yoke_loading)w->loading;
+  const double loading = w->loading;
   if (loading != YOKE_LOADS_VARY && head->t <= w->loads_until) return;
   if (loading == YOKE_LOADS_STEADY) {
     const double *from = native_doubles(scratch, n->at->work_loads);
