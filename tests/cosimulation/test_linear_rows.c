@@ -48,7 +48,7 @@ static void two_freedoms_that_are_equal_move_as_one(void **state) {
   "    constraints: [[1, 0.2, 0.3, 0, 2], [0, 1, -0.5, 2, 0.3]]\n"                                                     \
   "    constraint_values: [0.1, -0.2]\n"                                                                               \
   "    x: [0.1, 0, 0, -0.1, 0]\n"                                                                                      \
-  "    v: [0, 1, 0, -0.485, -0.1]\n"                                                                                     \
+  "    v: [0, 1, 0, -0.485, -0.1]\n"                                                                                   \
   "    frames: {" frames "}\n" more "solvers: {default: {kind: dop853, rtol: 1e-11, atol: 1e-13}}\n"
 
 static void it_does_not_matter_which_freedoms_rows_determine(void **state) {
