@@ -155,34 +155,55 @@ static yoke_status add_selected_loads(evaluation *ev, int i0, int i1, double *ou
   return YOKE_OK;
 }
 
-/* Loads on masses [i0, i1), positions x[0 .. i1 - i0). */
-static yoke_status add_forces(evaluation *ev, int i0, int i1, const double *x, double *out) {
-  const yoke_chain_loads *loads = &ev->kernel->loads;
-  if (ev->only != NULL) YOKE_TRY(add_selected_loads(ev, i0, i1, out));
-  while (ev->only == NULL && ev->i_load < loads->n_forces && loads->forces[ev->i_load].mass < i1) {
-    const int first = ev->i_load;
-    int       count = 1;
-    double    force[YOKE_CHAIN_BATCH];
-    const int most = loads->n_forces - first < YOKE_CHAIN_BATCH ? loads->n_forces - first : YOKE_CHAIN_BATCH;
-    if (i1 == ev->kernel->n) count = most;
-    while (count < most && loads->forces[first + count].mass < i1) ++count;
-    if (!yoke_chain_loads_forces(loads, first, count, ev->t, ev->shared, i0, x, force)) return YOKE_NON_FINITE;
-    /* Most impulses are 0 most of the time: -0 added to any number leaves it as it is, and costs less than a branch. */
-    const bool   is_scaled = ev->as_force || ev->kernel->uniform_mass;
-    const double scale     = ev->as_force ? 1.0 : ev->kernel->inverse;
-    for (int k = 0; k < count; ++k) force[k] = force[k] == 0.0 ? -0.0 : force[k];
-    for (int k = 0; k < count; ++k)
-      force[k] *= is_scaled ? scale : ev->kernel->inverse_mass[loads->forces[first + k].mass];
-    bool is_finite = true;
-    for (int k = 0; k < count; ++k) {
-      double *sum = &out[loads->forces[first + k].mass - i0];
-      *sum += force[k];
+/* Sines first .. end - 1, whose masses begin at i0 in out. */
+static bool add_sines(const evaluation *ev, int first, int end, int i0, double *out) {
+  const yoke_chain_sines *sines     = &ev->kernel->loads.sines;
+  const bool              is_scaled = ev->as_force || ev->kernel->uniform_mass;
+  const double            scale     = is_scaled && !ev->as_force ? ev->kernel->inverse : 1.0;
+  bool                    is_finite = true;
+  double                  force[YOKE_CHAIN_BATCH];
+  for (int j0 = first; j0 < end; j0 += YOKE_CHAIN_BATCH) {
+    const int  n    = end - j0 < YOKE_CHAIN_BATCH ? end - j0 : YOKE_CHAIN_BATCH;
+    const int *mass = sines->mass + j0;
+    yoke_chain_sine_forces(sines, j0, n, ev->t, scale, force);
+    for (int j = 0; j < n && !is_scaled; ++j) force[j] *= ev->kernel->inverse_mass[mass[j]];
+    for (int j = 0; j < n; ++j) {
+      double *sum = &out[mass[j] - i0];
+      *sum += force[j];
       is_finite &= fabs(*sum) <= DBL_MAX;
     }
-    if (!is_finite) return YOKE_NON_FINITE;
-    ev->i_load += count;
+  }
+  return is_finite;
+}
+
+/* Other loads first .. end - 1. Most impulses are 0 most of the time: whole vectors of them are passed over. */
+static yoke_status add_others(const evaluation *ev, int first, int end, int i0, const double *x, double *out) {
+  const yoke_chain_loads *loads = &ev->kernel->loads;
+  const double            t     = ev->t;
+  for (int j0 = first; j0 < end; j0 += YOKE_CHAIN_LANES) {
+    const double *from = loads->begin + j0, *to = loads->end + j0;
+    bool          is_any = false;
+    for (int j = 0; j < YOKE_CHAIN_LANES; ++j) is_any |= t >= from[j] && t <= to[j];
+    for (int j = 0; is_any && j < YOKE_CHAIN_LANES && j0 + j < end; ++j) {
+      const int k = loads->others[j0 + j], mass = loads->forces[k].mass;
+      double    force;
+      if (t < from[j] || t > to[j]) continue;
+      if (!yoke_chain_load_force(loads, k, t, ev->shared, i0, x, &force)) return YOKE_NON_FINITE;
+      if (force != 0.0) YOKE_TRY(add_to(ev, mass, force, &out[mass - i0]));
+    }
   }
   return YOKE_OK;
+}
+
+/* Loads on masses [i0, i1), positions x[0 .. i1 - i0). What a mass gets comes in one order: sines, then others. */
+static yoke_status add_forces(evaluation *ev, int i0, int i1, const double *x, double *out) {
+  const yoke_chain_loads *loads = &ev->kernel->loads;
+  if (ev->only != NULL) return add_selected_loads(ev, i0, i1, out);
+  const int first = ev->i_load, end = i1 == ev->kernel->n ? loads->n_forces : yoke_chain_loads_before(loads, first, i1),
+            sines = loads->sines_before[first], sines_end = loads->sines_before[end];
+  ev->i_load = end;
+  if (!add_sines(ev, sines, sines_end, i0, out)) return YOKE_NON_FINITE;
+  return add_others(ev, first - sines, end - sines_end, i0, x, out);
 }
 
 /* The same and inputs. */
@@ -374,7 +395,7 @@ void yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const d
     const yoke_chain_force *load = &kernel->loads.forces[k];
     double                  force;
     if (owns_mass(kernel, load->mass) && load->shape >= 0 &&
-        yoke_chain_loads_forces(&kernel->loads, k, 1, t, shared, 0, x, &force))
+        yoke_chain_load_force(&kernel->loads, k, t, shared, 0, x, &force))
       P_load += force * v[load->mass];
   }
   *power_dissipated = P_damper;

@@ -27,23 +27,6 @@ static bool is_sine(const yoke_chain_shape *shape) {
   return shape->kind != YOKE_CHAIN_IMPULSE;
 }
 
-/* sin(omega t + phase)^power of n sines, all at once; n <= YOKE_CHAIN_BATCH. `all`: the power of each, 0 where they differ. */
-static void sine_values(int n, const double *omega, const double *phase, const uint64_t *power, uint64_t all, double t,
-                        double *value) {
-  double   argument[YOKE_CHAIN_BATCH];
-  uint64_t left[YOKE_CHAIN_BATCH];
-  argument[0] = 0.0; /* compilers do not see that n > 0 */
-  for (int k = 0; k < n; ++k) argument[k] = omega[k] * t + phase[k];
-  yoke_chain_loop_sine(n, argument, value);
-  if (all == 1) return;
-  if (all > 1) {
-    yoke_chain_loop_raise_all(n, all, value);
-    return;
-  }
-  memcpy(left, power, (size_t)n * sizeof *left);
-  yoke_chain_loop_raise(n, left, value);
-}
-
 static double impulse_value(const yoke_chain_shape *shape, double t) {
   if (t < shape->begin || t > shape->end) return 0.0;
   const double since = t - shape->time;
@@ -52,9 +35,9 @@ static double impulse_value(const yoke_chain_shape *shape, double t) {
 
 double yoke_chain_shape_value(const yoke_chain_shape *shape, double t) {
   if (!is_sine(shape)) return impulse_value(shape, t);
-  const uint64_t power = (uint64_t)shape->power;
-  double         value;
-  sine_values(1, &shape->omega, &shape->phase, &power, power, t, &value);
+  double argument = shape->omega * t + shape->phase, value;
+  yoke_chain_loop_sine(1, &argument, &value);
+  if (shape->power != 1.0) yoke_chain_loop_raise_all(1, (uint64_t)shape->power, &value);
   return value;
 }
 
@@ -137,9 +120,14 @@ int yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shar
   return n_active;
 }
 
-/* A force with a shape that is shared or an impulse, or a contact; false: it overflows. */
-static bool other_force(const yoke_chain_loads *loads, const yoke_chain_force *load, double t, const double *shared,
-                        int i0, const double *x, double *force) {
+int yoke_chain_loads_before(const yoke_chain_loads *loads, int from, int i) {
+  while (from < loads->n_forces && loads->forces[from].mass < i) ++from;
+  return from;
+}
+
+bool yoke_chain_load_force(const yoke_chain_loads *loads, int k, double t, const double *shared, int i0,
+                           const double *x, double *force) {
+  const yoke_chain_force *load = &loads->forces[k];
   if (load->shape < 0) {
     const double exponent = load->slope * x[load->mass - i0];
     if (!(exponent <= contact_exponent_max)) return false; /* also NaN */
@@ -147,32 +135,25 @@ static bool other_force(const yoke_chain_loads *loads, const yoke_chain_force *l
   } else if (load->shape < loads->n_shared) {
     *force = load->amplitude * shared[load->shape];
   } else {
-    *force = load->amplitude * impulse_value(&loads->shapes[load->shape], t);
+    *force = load->amplitude * yoke_chain_shape_value(&loads->shapes[load->shape], t);
   }
   return true;
 }
 
-/* Sines and others in loops of their own: which comes next is anyone's guess, and branches on it cost more than both. */
-bool yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
-                             int i0, const double *x, double *force) {
-  const yoke_chain_sines *sines = &loads->sines;
-  if (sines->n == 0) {
-    for (int k = 0; k < count; ++k) {
-      if (!other_force(loads, &loads->forces[first + k], t, shared, i0, x, &force[k])) return false;
-    }
-    return true;
+void yoke_chain_sine_forces(const yoke_chain_sines *sines, int first, int n, double t, double scale, double *force) {
+  const int whole = (n + YOKE_CHAIN_LANES - 1) / YOKE_CHAIN_LANES * YOKE_CHAIN_LANES;
+  double    argument[YOKE_CHAIN_BATCH];
+  argument[0] = 0.0; /* compilers do not see that n > 0 */
+  yoke_chain_loop_argument(whole, sines->omega + first, sines->phase + first, t, argument);
+  yoke_chain_loop_sine(whole, argument, force);
+  if (sines->all > 1) {
+    yoke_chain_loop_raise_all(whole, sines->all, force);
+  } else if (sines->all == 0) {
+    uint64_t left[YOKE_CHAIN_BATCH];
+    memcpy(left, sines->power + first, (size_t)whole * sizeof *left);
+    yoke_chain_loop_raise(whole, left, force);
   }
-  const int begin = sines->before[first], n = sines->before[first + count] - begin;
-  double    value[YOKE_CHAIN_BATCH];
-  if (n > 0) sine_values(n, sines->omega + begin, sines->phase + begin, sines->power + begin, sines->all, t, value);
-  for (int j = 0; j < n; ++j) force[sines->force[begin + j] - first] = sines->amplitude[begin + j] * value[j];
-  for (int j = first - begin; j < first - begin + count - n; ++j) {
-    const int k      = sines->others[j];
-    force[k - first] = 0.0;
-    if (t < sines->begin[j] || t > sines->end[j]) continue; /* most impulses, most of the time */
-    if (!other_force(loads, &loads->forces[k], t, shared, i0, x, &force[k - first])) return false;
-  }
-  return true;
+  yoke_chain_loop_scale(whole, sines->amplitude + first, scale, force);
 }
 
 double yoke_chain_contact_slope(const yoke_chain_kernel *kernel, int i, double x, int *k) {
@@ -328,42 +309,47 @@ static int compare_forces(const void *a, const void *b) {
   return p->slope < q->slope ? -1 : p->slope > q->slope ? 1 : 0;
 }
 
-/* Sines that are not shared, in the order of their forces. */
-static yoke_status list_sines(yoke_context *ctx, yoke_arena *arena, yoke_chain_loads *loads) {
-  yoke_chain_sines *sines = &loads->sines;
-  const size_t      most  = (size_t)loads->n_forces;
-  if (loads->n_shapes == loads->n_shared) return YOKE_OK;
-  sines->before    = yoke_arena_take(arena, most + 1, sizeof *sines->before);
-  sines->force     = yoke_arena_take(arena, most, sizeof *sines->force);
-  sines->others    = yoke_arena_take(arena, most, sizeof *sines->others);
-  sines->begin     = yoke_arena_take(arena, most, sizeof *sines->begin);
-  sines->end       = yoke_arena_take(arena, most, sizeof *sines->end);
-  sines->omega     = yoke_arena_take(arena, most, sizeof *sines->omega);
-  sines->phase     = yoke_arena_take(arena, most, sizeof *sines->phase);
-  sines->amplitude = yoke_arena_take(arena, most, sizeof *sines->amplitude);
-  sines->power     = yoke_arena_take(arena, most, sizeof *sines->power);
+/* Sines that are not shared, and all others, in the order of their forces. */
+static yoke_status list_by_kind(yoke_context *ctx, yoke_arena *arena, yoke_chain_loads *loads) {
+  yoke_chain_sines *sines    = &loads->sines;
+  const size_t      n_forces = (size_t)loads->n_forces;
+  loads->sines_before        = yoke_arena_take(arena, n_forces + 1, sizeof *loads->sines_before);
   YOKE_TRY(yoke_arena_check(arena, ctx, "%d loads of a chain", loads->n_forces));
-  int n = 0;
   for (int k = 0; k < loads->n_forces; ++k) {
     const int number = loads->forces[k].shape;
-    sines->before[k] = n;
-    if (number < loads->n_shared || !is_sine(&loads->shapes[number])) { /* contacts too */
-      const bool has_times = number >= 0;
-      sines->others[k - n] = k;
-      sines->begin[k - n]  = has_times ? loads->shapes[number].begin : -(double)INFINITY;
-      sines->end[k - n]    = has_times ? loads->shapes[number].end : (double)INFINITY;
+    loads->sines_before[k + 1] =
+        loads->sines_before[k] + (number >= loads->n_shared && is_sine(&loads->shapes[number]) ? 1 : 0);
+  }
+  sines->n              = loads->sines_before[loads->n_forces];
+  const size_t n_sines  = sines->n > 0 ? (size_t)sines->n + YOKE_CHAIN_LANES : 0;
+  const size_t n_others = n_forces - (size_t)sines->n + YOKE_CHAIN_LANES;
+  loads->others         = yoke_arena_take(arena, n_others, sizeof *loads->others);
+  loads->begin          = yoke_arena_take(arena, n_others, sizeof *loads->begin);
+  loads->end            = yoke_arena_take(arena, n_others, sizeof *loads->end);
+  sines->mass           = yoke_arena_take(arena, n_sines, sizeof *sines->mass);
+  sines->omega          = yoke_arena_take(arena, n_sines, sizeof *sines->omega);
+  sines->phase          = yoke_arena_take(arena, n_sines, sizeof *sines->phase);
+  sines->amplitude      = yoke_arena_take(arena, n_sines, sizeof *sines->amplitude);
+  sines->power          = yoke_arena_take(arena, n_sines, sizeof *sines->power);
+  YOKE_TRY(yoke_arena_check(arena, ctx, "%d loads of a chain", loads->n_forces));
+  for (size_t j = 0; j < n_others; ++j) loads->begin[j] = (double)INFINITY;
+  for (int k = 0; k < loads->n_forces; ++k) {
+    const int n = loads->sines_before[k], number = loads->forces[k].shape;
+    if (loads->sines_before[k + 1] == n) {
+      const bool has_times = number >= 0; /* contacts have none */
+      loads->others[k - n] = k;
+      loads->begin[k - n]  = has_times ? loads->shapes[number].begin : -(double)INFINITY;
+      loads->end[k - n]    = has_times ? loads->shapes[number].end : (double)INFINITY;
       continue;
     }
     const yoke_chain_shape *shape = &loads->shapes[number];
-    sines->force[n]               = k;
+    sines->mass[n]                = loads->forces[k].mass;
     sines->omega[n]               = shape->omega;
     sines->phase[n]               = shape->phase;
     sines->amplitude[n]           = loads->forces[k].amplitude;
     sines->power[n]               = (uint64_t)shape->power;
     sines->all = sines->power[n] == sines->power[0] && (n == 0 || sines->all > 0) ? sines->power[n] : 0;
-    ++n;
   }
-  sines->before[loads->n_forces] = sines->n = n;
   return YOKE_OK;
 }
 
@@ -393,6 +379,6 @@ yoke_status yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, 
   YOKE_TRY(yoke_arena_check(arena, ctx, "%d loads of a chain", chain->n_loads));
   YOKE_TRY(group_shapes(ctx, chain, out));
   if (!sorted) qsort(out->forces, (size_t)out->n_forces, sizeof *out->forces, compare_forces);
-  YOKE_TRY(list_sines(ctx, arena, out));
+  YOKE_TRY(list_by_kind(ctx, arena, out));
   return list_by_shape(ctx, arena, out);
 }

@@ -420,9 +420,25 @@ static YOKE_ALWAYS_INLINE double sine(double x) {
   return y;
 }
 
-YOKE_SIMD void yoke_chain_loop_sine(int n, const double *restrict x, double *restrict y) {
-  for (int k = 0; k < n; ++k) y[k] = sine(x[k]);
+YOKE_SIMD void yoke_chain_loop_argument(int n, const double *restrict omega, const double *restrict phase, double t,
+                                        double *restrict x) {
+  for (int k = 0; k < n; ++k) x[k] = omega[k] * t + phase[k];
+}
+
+YOKE_SIMD void yoke_chain_loop_scale(int n, const double *restrict amplitude, double scale, double *restrict y) {
   for (int k = 0; k < n; ++k) {
+    const double force = amplitude[k] * y[k] * scale;
+    y[k]               = force == 0.0 ? -0.0 : force;
+  }
+}
+
+YOKE_SIMD void yoke_chain_loop_sine(int n, const double *restrict x, double *restrict y) {
+  uint64_t n_far = 0; /* or NaN */
+  for (int k = 0; k < n; ++k) {
+    y[k] = sine(x[k]);
+    n_far += fabs(x[k]) <= sine_limit ? 0 : 1;
+  }
+  for (int k = 0; k < n && n_far > 0; ++k) {
     if (!(fabs(x[k]) <= sine_limit)) y[k] = sin(x[k]);
   }
 }

@@ -58,6 +58,10 @@ uint64_t yoke_chain_loop_force(int n, const double *F, const double *m, double g
 double yoke_chain_loop_error(int n, double ex, double ev, double atol, double rtol, const double *EX, const double *EV,
                              const double *a, const double *q, const double *v, const double *X, const double *V);
 
+/* x[k] := omega[k] t + phase[k] */
+void yoke_chain_loop_argument(int n, const double *omega, const double *phase, double t, double *x);
+/* y[k] := amplitude[k] y[k] scale, -0 where that is 0: added to a number, it leaves it as it is. */
+void yoke_chain_loop_scale(int n, const double *amplitude, double scale, double *y);
 /* y[k] := sin(x[k]), within 2 units of the last place of 1. */
 void yoke_chain_loop_sine(int n, const double *x, double *y);
 /* y[k] := (1 + tanh x[k]) / 2, |x| <= 100, within some units of the last place; [YOKE_LOAD_TIMES]. */

@@ -37,13 +37,11 @@ typedef struct yoke_chain_force {
   double slope;     /* contact: B [1/m] */
 } yoke_chain_force;
 
-/* Sines of one force each, in the order of the forces, for vector loops. n = 0: there are none, and no arrays. */
+/* Sines of one force each, in the order of the forces, for vector loops. n = 0: there are none, and no arrays. Whole vectors of YOKE_CHAIN_LANES
+ * are read: behind the last one stand some with amplitude 0. */
 typedef struct yoke_chain_sines {
   int       n;
-  int      *before;                    /* [n_forces + 1] sines of the forces before one */
-  int      *force;                     /* [n] */
-  int      *others;                    /* [n_forces - n] forces that are none of these */
-  double   *begin, *end;               /* [n_forces - n] where they are not 0 [s] */
+  int      *mass;                      /* [n] */
   double   *omega, *phase, *amplitude; /* [n] */
   uint64_t *power;                     /* [n] */
   uint64_t  all;                       /* the power of each; 0: they differ */
@@ -58,8 +56,12 @@ typedef struct yoke_chain_loads {
   /* When every load has a shared shape: numbers of the forces by shape, those of shape g at by_shape[start[g]] ..
    * by_shape[start[g + 1] - 1], ascending. Else NULL. */
   int              *by_shape, *start;
-  yoke_chain_sines  sines; /* of shapes that are not shared */
-} yoke_chain_loads;        /* all in the arena of the kernel */
+  yoke_chain_sines  sines;        /* of shapes that are not shared */
+  int              *sines_before; /* [n_forces + 1] sines of the forces before one */
+  /* [n_forces - sines.n] the others, in their order, and where they are not 0 [s]; behind the last one some that are never. */
+  int              *others;
+  double           *begin, *end;
+} yoke_chain_loads; /* all in the arena of the kernel */
 
 yoke_status  yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain, yoke_arena *arena,
                                      yoke_chain_loads *out);
@@ -73,10 +75,13 @@ void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const
 yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
 int          yoke_chain_loads_begin(const yoke_chain_loads *loads, double t, double *shared, int *active);
-/* force[k] := force number first + k at t, 0 <= k < count <= YOKE_CHAIN_BATCH; x[0] is the position of mass i0;
- * `shared` from yoke_chain_loads_begin. false: a contact overflows. */
-bool yoke_chain_loads_forces(const yoke_chain_loads *loads, int first, int count, double t, const double *shared,
-                             int i0, const double *x, double *force);
+/* Number of the first force from number `from` on that acts on mass i or behind it. */
+int          yoke_chain_loads_before(const yoke_chain_loads *loads, int from, int i);
+/* force := of number k at t; x[0] is the position of mass i0; `shared` from yoke_chain_loads_begin. false: a contact overflows. */
+bool         yoke_chain_load_force(const yoke_chain_loads *loads, int k, double t, const double *shared, int i0,
+                                   const double *x, double *force);
+/* force[j] := scale times sine number first + j at t, no +0, 0 <= j < n <= YOKE_CHAIN_BATCH; room for whole vectors. */
+void yoke_chain_sine_forces(const yoke_chain_sines *sines, int first, int n, double t, double scale, double *force);
 
 typedef enum yoke_chain_law {
   YOKE_CHAIN_LINEAR, /* C = D = 0 */
