@@ -13,6 +13,9 @@ bool linear_rows_create(yoke_arena *arena, int m, int n, linear_rows *out) {
   out->E          = yoke_arena_take(arena, (size_t)m * (size_t)m + 1, sizeof *out->E);
   out->value      = yoke_arena_take(arena, (size_t)m + 1, sizeof *out->value);
   out->hold       = yoke_arena_take(arena, (size_t)m + 1, sizeof *out->hold);
+  out->sum        = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->sum);
+  out->filled     = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->filled);
+  out->is_filled  = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->is_filled);
   out->pivot      = yoke_arena_take(arena, (size_t)m + 1, sizeof *out->pivot);
   out->row_at     = yoke_arena_take(arena, (size_t)n + 1, sizeof *out->row_at);
   return !arena->has_failed;
@@ -33,7 +36,7 @@ static double largest_of(const double *row, int n, const bool *is_taken, int *co
   return largest;
 }
 
-/* The row that is left with the largest entry that it may determine. -1: none is large enough; *row is one of those that are left. */
+/* The row that is left with the largest entry that it may determine. -1: none is large enough. */
 static int choose(const linear_rows *r, const bool *is_taken, int *row) {
   double largest = dependent;
   int    pivot   = -1;
@@ -41,7 +44,6 @@ static int choose(const linear_rows *r, const bool *is_taken, int *row) {
     if (r->pivot[l] >= 0) continue;
     int          column = 0;
     const double size   = largest_of(row_of(r->A, l, r->n), r->n, is_taken, &column);
-    if (pivot < 0) *row = l;
     if (!(size > largest)) continue;
     largest = size;
     pivot   = column;
@@ -73,6 +75,19 @@ static void eliminate(linear_rows *r, int row, int pivot) {
   r->row_at[pivot] = row;
 }
 
+/* None of the rows that are left determines a freedom: of those that follow from the others the first, or the first one. */
+static linear_rows_verdict judge(const linear_rows *r, int *row) {
+  int column = 0;
+  *row       = -1;
+  for (int l = 0; l < r->m; ++l) {
+    if (r->pivot[l] >= 0) continue;
+    const bool is_dependent = largest_of(row_of(r->A, l, r->n), r->n, NULL, &column) <= dependent;
+    if (*row < 0 || is_dependent) *row = l;
+    if (is_dependent) return LINEAR_ROWS_DEPENDENT;
+  }
+  return LINEAR_ROWS_TAKEN;
+}
+
 linear_rows_verdict linear_rows_solve(linear_rows *r, const bool *is_taken, int *row) {
   int column = 0;
   for (int l = 0; l < r->m; ++l) {
@@ -88,10 +103,7 @@ linear_rows_verdict linear_rows_solve(linear_rows *r, const bool *is_taken, int 
   memcpy(r->A, r->C, (size_t)r->m * (size_t)r->n * sizeof *r->A);
   for (int k = 0; k < r->m; ++k) {
     const int pivot = choose(r, is_taken, row);
-    if (pivot < 0) {
-      const double left = largest_of(row_of(r->A, *row, r->n), r->n, NULL, &column);
-      return left > dependent ? LINEAR_ROWS_TAKEN : LINEAR_ROWS_DEPENDENT;
-    }
+    if (pivot < 0) return judge(r, row);
     eliminate(r, *row, pivot);
   }
   return LINEAR_ROWS_SOLVED;
@@ -104,25 +116,43 @@ static double T_of(const linear_rows *r, int i, int j) {
   return k >= 0 ? r->E[(size_t)l * (size_t)r->m + (size_t)k] : -r->A[(size_t)l * (size_t)r->n + (size_t)j];
 }
 
-/* Columns of row i of T: i itself where no row determines it. */
-static int first_of(const linear_rows *r, int i) {
-  return r->row_at[i] < 0 ? i : 0;
-}
-static int behind_of(const linear_rows *r, int i) {
-  return r->row_at[i] < 0 ? i + 1 : r->n;
+static int add(linear_rows *r, int n_filled, int column, double value) {
+  if (value == 0.0) return n_filled;
+  if (!r->is_filled[column]) {
+    r->is_filled[column]  = true;
+    r->sum[column]        = 0.0;
+    r->filled[n_filled++] = column;
+  }
+  r->sum[column] += value;
+  return n_filled;
 }
 
-bool linear_rows_product(const linear_rows *r, int row, int column, double value, linear_rows_entry *entry,
-                         void *user) {
-  for (int a = first_of(r, row); a < behind_of(r, row); ++a) {
-    const double left = T_of(r, row, a) * value;
-    if (left == 0.0) continue;
-    for (int b = first_of(r, column) > a ? first_of(r, column) : a; b < behind_of(r, column); ++b) {
-      const double x = left * T_of(r, column, b);
-      if (x != 0.0 && !entry(user, a, b, x)) return false;
-    }
+/* `scale` times row i of A: what falls on freedoms that rows determine is kept in `hold` until all rows are there. */
+static int add_row(linear_rows *r, int n_filled, double scale, const yoke_symmetric *A, const int *place,
+                   const int *number, int i) {
+  for (int k = A->start[place[i]]; scale != 0.0 && k < A->start[place[i] + 1]; ++k) {
+    const int    j = number[A->column[k]], l = r->row_at[j];
+    const double x = scale * A->value[k];
+    if (l < 0)
+      n_filled = add(r, n_filled, j, x);
+    else
+      r->hold[l] += x;
   }
-  return true;
+  return n_filled;
+}
+
+int linear_rows_product(linear_rows *r, const yoke_symmetric *A, const int *place, const int *number, int i) {
+  int n_filled = 0;
+  memset(r->hold, 0, (size_t)r->m * sizeof *r->hold);
+  if (r->row_at[i] < 0) n_filled = add_row(r, n_filled, 1.0, A, place, number, i);
+  for (int l = 0; l < r->m; ++l)
+    n_filled = add_row(r, n_filled, T_of(r, r->pivot[l], i), A, place, number, r->pivot[l]);
+  for (int l = 0; l < r->m; ++l) {
+    for (int j = 0; r->hold[l] != 0.0 && j < r->n; ++j)
+      n_filled = add(r, n_filled, j, r->hold[l] * T_of(r, r->pivot[l], j));
+  }
+  for (int k = 0; k < n_filled; ++k) r->is_filled[r->filled[k]] = false;
+  return n_filled;
 }
 
 void linear_rows_load(const linear_rows *r, double *f) {

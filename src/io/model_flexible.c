@@ -1,6 +1,7 @@
 /* Flexible bodies of the model file: `linear` and `ancf-cable`. Their points become bodies of the model, named below them. */
 #include "io/linear_rows.h"
 #include "io/model_reader.h"
+#include "base/assert.h"
 #include "base/memory.h"
 #include "model/cable.h"
 #include <math.h>
@@ -93,6 +94,10 @@ static bool read_sparse(reader *r, const scope *s, const yoke_yaml_node *node, i
   if (is_pair && !model_integer(r, s, size->items[1], "size", 1, MOST_FREEDOMS, &columns)) return false;
   if (entries == NULL || entries->kind != YOKE_YAML_LIST)
     return model_expected(r, entries == NULL ? node : entries, "entries", "a list [[row, column, value], ...]");
+  if (is_symmetric && rows != columns)
+    return model_mistake(r, symmetric, "symmetric",
+                         "found %ld rows and %ld columns, expected a square matrix where it is symmetric", rows,
+                         columns);
   size_of[0] = (int)rows, size_of[1] = (int)columns;
   for (int k = 0; k < entries->n; ++k) {
     const yoke_yaml_node *one = entries->items[k];
@@ -353,12 +358,14 @@ static bool check_mass(reader *r, const yoke_yaml_node *node, const linear_reade
 /* ---- constraint rows ---- */
 
 static bool place_entries(reader *r, const yoke_yaml_node *node, const triplets *t, linear_rows *rows) {
+  if (t->n > 0) qsort(t->list, (size_t)t->n, sizeof *t->list, compare_triplets);
   for (int k = 0; k < t->n; ++k) {
-    double *at = &rows->C[(size_t)t->list[k].row * (size_t)rows->n + (size_t)t->list[k].column];
-    if (*at != 0.0)
+    const triplet *x = &t->list[k];
+    if (k > 0 && compare_triplets(x - 1, x) == 0)
       return model_mistake(r, node, "constraints", "found row %d, column %d twice, expected every entry once",
-                           t->list[k].row + 1, t->list[k].column + 1);
-    *at = t->list[k].value;
+                           x->row + 1, x->column + 1);
+    YOKE_ASSERT(x->row < rows->m && x->column < rows->n);
+    rows->C[(size_t)x->row * (size_t)rows->n + (size_t)x->column] = x->value;
   }
   return true;
 }
@@ -420,42 +427,21 @@ static bool read_constraints(reader *r, const scope *s, const yoke_yaml_node *ma
   return good;
 }
 
-typedef struct product {
-  reader   *r;
-  triplets *out;
-} product;
-
-static bool add_half(void *user, int row, int column, double value) {
-  const product *p = user;
-  return add_triplet(p->r, p->out, row, column, value);
-}
-
-/* `t`, which was stored, becomes T^T A T, both halves of it, in the numbers of the file. */
-static bool multiply(reader *r, linear_reader *l, triplets *t) {
-  int     *number = yoke_arena_take(&l->arena, (size_t)l->n, sizeof *number);
-  triplets half   = {0};
-  product  to     = {r, &half};
-  bool     good   = number != NULL || model_out_of_memory(r);
-  int      n      = 0;
+/* `t`, stored as A, becomes T^T A T in the numbers of the file: the half behind the diagonal twice, so that it is symmetric to the bit. */
+static bool multiply(reader *r, linear_reader *l, const yoke_symmetric *A, triplets *t) {
+  int *number = yoke_arena_take(&l->arena, (size_t)l->n, sizeof *number);
+  bool good   = number != NULL || model_out_of_memory(r);
+  t->n        = 0;
   for (int i = 0; good && i < l->n; ++i) number[l->place[i]] = i;
-  for (int k = 0; good && k < t->n; ++k)
-    good = linear_rows_product(&l->rows, number[t->list[k].row], number[t->list[k].column], t->list[k].value, add_half,
-                               &to);
-  if (good && half.n > 0) qsort(half.list, (size_t)half.n, sizeof *half.list, compare_triplets);
-  for (int k = 0; good && k < half.n; ++k) {
-    if (n > 0 && compare_triplets(&half.list[n - 1], &half.list[k]) == 0) {
-      half.list[n - 1].value += half.list[k].value;
-    } else {
-      half.list[n++] = half.list[k];
+  for (int i = 0; good && i < l->n; ++i) {
+    const int n = linear_rows_product(&l->rows, A, l->place, number, i);
+    for (int k = 0; good && k < n; ++k) {
+      const int    j = l->rows.filled[k];
+      const double x = l->rows.sum[j];
+      if (j < i || x == 0.0) continue;
+      good = add_triplet(r, t, i, j, x) && (i == j || add_triplet(r, t, j, i, x));
     }
   }
-  t->n = 0;
-  for (int k = 0; good && k < n; ++k) {
-    const triplet x = half.list[k];
-    good            = add_triplet(r, t, x.row, x.column, x.value);
-    if (good && x.row != x.column) good = add_triplet(r, t, x.column, x.row, x.value);
-  }
-  free(half.list);
   return good;
 }
 
@@ -492,7 +478,8 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
   if (!check_mass(r, yoke_yaml_find(node, "mass"), l, &linear->mass)) return false;
   if (l->rows.m > 0) {
     for (int k = 0; k < 3; ++k) {
-      if (!multiply(r, l, &l->matrix[k]) || !store_matrix(r, node, keys[k], &l->matrix[k], l->n, l->place, matrix[k]))
+      if (!multiply(r, l, matrix[k], &l->matrix[k]) ||
+          !store_matrix(r, node, keys[k], &l->matrix[k], l->n, l->place, matrix[k]))
         return false;
     }
     linear_rows_load(&l->rows, l->load);

@@ -301,7 +301,14 @@ static void mistakes_of_constraint_rows_are_named(void **state) {
   check_refused(ROWS "{size: [1, 4], entries: [[1, 1, 1]]}", "found a matrix of 1 rows and 4 columns");
   check_refused(ROWS "{size: [1, 3], entries: [[1, 4, 1]]}", "expected a whole number from 1 to 3");
   check_refused(ROWS "{size: [1, 3], entries: [[1, 2, 1], [1, 2, 1]]}", "found row 1, column 2 twice");
+  check_refused(ROWS "{size: [1, 3], entries: [[1, 2, 0], [1, 2, 1], [1, 1, 1]]}", "found row 1, column 2 twice");
+  check_refused(ROWS "{size: [1, 3], symmetric: true, entries: [[1, 1, 1], [1, 3, 1]]}",
+                "found 1 rows and 3 columns, expected a square matrix");
   check_refused(ROWS "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "fewer rows than these");
+  /* What frames have taken, the second row, is not what is wrong with the third. */
+  check_refused("kind: linear, mass: [1, 2, 3, 4], constraints: [[0, 0, 1, 0], [1, -1, 0, 0], [0, 0, 2, 0]], "
+                "frames: {a: {x: 1}, c: {x: 2}}",
+                "found row 3, which follows from the others");
   check_refused(ROWS "[[1, -1, 0]], frames: {a: {x: 1}, c: {x: 2}}", "found row 1 over freedoms of frames alone");
   check_refused(ROWS "[[1, -1, 1], [1, 1, 1]], frames: {a: {x: 1}, c: {x: 2}}", "over freedoms of frames alone");
   check_refused(ROWS "[[1, -1, 0]], constraint_values: [1, 2]", "found a list of 2");
