@@ -23,6 +23,10 @@ static bool is_growth(const double *value) {
   return value[0] >= 1.0;
 }
 
+static bool is_share(const double *value) {
+  return value[0] > 0.0 && value[0] <= 1.0;
+}
+
 static bool is_budget(const double *value) {
   return value[0] >= 0.0;
 }
@@ -95,6 +99,14 @@ static const yoke_setting control_rows[] = {
      .help      = "so many times larger does the motion itself make small errors: beyond 3, steps are held to 1 / "
                   "(10 growth) of the tolerances, at least to 1e-4",
      AT(growth)},
+    {.key       = "share",
+     .type      = YOKE_SETTING_NUMBER,
+     .standard  = {-1.0},
+     .otherwise = "0.1 where long chains have halos by default, else 1",
+     .fits      = is_share,
+     .expected  = "a number > 0 and <= 1",
+     .help      = "steps are held to so much of the tolerances, where errors add up and there is no budget",
+     AT(share)},
     {.key       = "compare",
      .type      = YOKE_SETTING_INTEGER,
      .min       = 1,

@@ -68,6 +68,11 @@ static bool has_value(const yoke_setting *row, const void *target) {
   return row->size > 0 && !row->is_part && !yoke_setting_is_open(row, target);
 }
 
+/* Of a small model, where it was not given, atol is one for each kind of coordinate, which no number says: it follows from the model again. */
+static bool is_of_sizes(const yoke_setting *row, const yoke_solver_def *solver) {
+  return solver->time > 0.0 && strcmp(row->key, "atol") == 0;
+}
+
 static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_def *solver) {
   int n = 0;
   put(buffer, "  ");
@@ -75,7 +80,7 @@ static void put_solver(text_buffer *buffer, const char *name, const yoke_solver_
   put(buffer, ": {");
   for (int i = 0; i < yoke_solver_rows.n; ++i) {
     const yoke_setting *row = &yoke_solver_rows.rows[i];
-    if (has_value(row, solver) && yoke_solver_reads(solver->kind, row->key) &&
+    if (has_value(row, solver) && !is_of_sizes(row, solver) && yoke_solver_reads(solver->kind, row->key) &&
         yoke_setting_is_read(&yoke_solver_rows, row, solver))
       put_row(buffer, row, solver, &n);
   }

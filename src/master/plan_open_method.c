@@ -1,7 +1,7 @@
 /* What couples the cuts of chains where a run leaves its method open: halos (formulation overlap), where they can.
  *
  * The element at the cut then belongs to both sides, whose solvers bear what a coupling by extrapolated or corrected forces pays for with short steps, stiff dampers above
- * all: over the chains of bench/cluster and examples runs take 0.05 to 0.6 of the right-hand sides and no more time (docs/defaults.md). Who names a scheme, an estimator, a degree or
+ * all: over the chains of bench/cluster and examples runs take 0.02 to 0.21 of the right-hand sides (docs/defaults.md). Who names a scheme, an estimator, a degree or
  * anything else of the method, or a fixed step, has what the name stands for. */
 #include "master/plan_directory.h"
 
@@ -20,8 +20,9 @@ static bool is_neutral(const yoke_setting_value *value) {
   const char *key = value->row->key;
   if (strcmp(value->path, yoke_control_rows.path) == 0) return strcmp(key, "estimator") != 0;
   if (strcmp(value->path, yoke_control_atol_rows.path) == 0) return true;
-  return strcmp(key, "monitor") == 0 || strcmp(key, "divergence") == 0 || strcmp(key, "joint_tolerance") == 0 ||
-         (strcmp(key, "energy") == 0 && (strcmp(value->text, "off") == 0 || strcmp(value->text, "monitor") == 0));
+  return yoke_setting_is_among(key, "monitor divergence joint_tolerance energy_limit energy_cap") ||
+         (strcmp(key, "lockstep") == 0 && value->number[0] == 0.0) ||
+         (strcmp(key, "energy") == 0 && yoke_setting_is_among(value->text, "off monitor"));
 }
 
 static bool names_nothing(const yoke_model *model) {

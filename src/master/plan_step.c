@@ -64,10 +64,6 @@ static void given_orders(const yoke_macro_settings *macro, yoke_control_settings
   }
 }
 
-/* Errors of steps add up in long runs, and with halos there is no budget (step_choice.c). They fall with the tenth power of the step, so that a tenth of them costs few
- * steps more. Measured: without it a chain under pulses is off by 9.6 rtol after a thousand steps, with it by 0.8. */
-static const double share_with_halos = 0.1;
-
 enum { EDGE_DEGREE = 1 }; /* of forces at the edges of halos, where the run may choose */
 
 static bool is_all_overlap(const yoke_plan *plan) {
@@ -144,7 +140,6 @@ void plan_choose_step(plan_builder *b) {
   yoke_scheme_settings *scheme = &b->plan->scheme;
   if (!b->plan->step.is_controlled) return;
   scheme->start = YOKE_START_RAMP;
-  if (b->macro.takes_halos) b->plan->step.control.share = share_with_halos;
   choose_scheme(b);
   choose_orders(b);
   scheme->order = b->plan->step.control.order_max;

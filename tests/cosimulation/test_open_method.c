@@ -31,6 +31,10 @@ static void cuts_of_long_chains_have_halos_where_nothing_of_the_method_is_named(
                                         "cosimulation.step={atol: {position: 1e-9}}",
                                         "cosimulation.monitor=off",
                                         "cosimulation.energy=monitor",
+                                        "cosimulation={energy: monitor, energy_limit: 0.2}",
+                                        "cosimulation.energy_cap=0.5",
+                                        "cosimulation.lockstep=false",
+                                        "cosimulation.step={share: 0.5}",
                                         "solvers.default={rtol: 1e-9}"};
   for (size_t k = 0; k < sizeof neutral / sizeof *neutral; ++k) {
     if (!has_halos(chain, neutral[k])) fail_msg("'%s': no halos", neutral[k]);

@@ -300,6 +300,10 @@ static void the_echo_reads_back_as_the_same_run(void **state) {
                                  "decomposition: force/displacement}, corrector: {max_iterations: 30}}"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: 1e-3, predictor: least-squares, samples: 5}"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: auto}"},
+      {"examples/chain-load.yaml", "t_end=1e-5;cosimulation={}"}, /* halos */
+      {"examples/chain-load.yaml", "t_end=1e-5;cosimulation={step: {rtol: 1e-3}}"},
+      {"examples/bouncing-contact.yaml", "t_end=0.5;cosimulation={}"}, /* growth */
+      {"examples/slider-crank.yaml", "t_end=0.05;cosimulation={}"},
       {"examples/two-mass.yaml", "t_end=0.1;cosimulation={step: 1e-3, scheme: implicit, corrector: {renew: pass}, "
                                  "subsystems: {b: {jacobian: analytic}}}"},
   };
