@@ -398,9 +398,9 @@ static yoke_status start(const yoke_integrator *integrator, void *scratch, yoke_
 
 /* The history belongs to other inputs or another state: begin anew with order 1. */
 static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                           const yoke_signal *u, bool state_was_reset) {
+                           const yoke_signal *u, yoke_disturbance what) {
   const abm_view x = view(integrator, scratch, state, u);
-  (void)state_was_reset;
+  (void)what;
   return begin(&x);
 }
 

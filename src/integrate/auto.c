@@ -464,9 +464,9 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
 }
 
 static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                           const yoke_signal *u, bool state_was_reset) {
+                           const yoke_signal *u, yoke_disturbance what) {
   const yoke_integrator *method = at_work(integrator, state);
-  return method->ops->disturb(method, scratch, state, u, state_was_reset);
+  return method->ops->disturb(method, scratch, state, u, what);
 }
 
 /* Only what the method at work uses, and the part of `auto`; the power vector lies between them and is used beside implicit methods, which

@@ -235,11 +235,11 @@ static yoke_status bdf_start(const yoke_integrator *integrator, void *scratch, y
 
 /* A jump of the inputs that changes v by less than a quarter of the tolerance over one step is a kink like any other. */
 static yoke_status bdf_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                               const yoke_signal *u, bool state_was_reset) {
+                               const yoke_signal *u, yoke_disturbance what) {
   const bdf             *self   = integrator->self;
   const yoke_newton     *newton = self->newton;
   const yoke_newton_work work   = yoke_newton_carve(newton, scratch);
-  if (!state_was_reset) {
+  if (what == YOKE_INPUTS_JUMPED) {
     if (bdf_own(integrator, state)->is_bridge) return YOKE_OK; /* Runge-Kutta has no history */
     const int     i_v    = newton->dae->i_v;
     const double *a_left = last_acceleration(integrator, state), *a = yoke_integrator_a(integrator, state);

@@ -414,8 +414,8 @@ static void interpolate(const yoke_integrator *integrator, const yoke_integrator
 
 /* Nothing depends on the past. */
 static yoke_status disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                           const yoke_signal *u, bool state_was_reset) {
-  (void)integrator, (void)scratch, (void)state, (void)u, (void)state_was_reset;
+                           const yoke_signal *u, yoke_disturbance what) {
+  (void)integrator, (void)scratch, (void)state, (void)u, (void)what;
   return YOKE_OK;
 }
 

@@ -912,10 +912,10 @@ yoke_status explicit_rk_start(const yoke_integrator *integrator, void *scratch, 
 /* One-step methods only drop the derivative at the point; step length and last error are kept, error control corrects them:
  * at every macro point inputs kink a little. */
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                const yoke_signal *u, bool state_was_reset) {
+                                const yoke_signal *u, yoke_disturbance what) {
   const rk_self *self = integrator->self;
   rk_own        *own  = yoke_integrator_own(integrator, state);
-  if (state_was_reset) own->err_old = ERR_UNKNOWN;
+  if (what == YOKE_STATE_RESET) own->err_old = ERR_UNKNOWN;
   if (self->nystroem) return YOKE_OK; /* a is there already */
   rk_view x;
   view(integrator, scratch, state, u, &x);

@@ -45,7 +45,7 @@ yoke_status explicit_rk_step(const yoke_integrator *integrator, void *scratch, y
 void explicit_rk_interpolate(const yoke_integrator *integrator, const yoke_integrator_state *state, double t, double *q,
                              double *v);
 yoke_status explicit_rk_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                const yoke_signal *u, bool state_was_reset);
+                                const yoke_signal *u, yoke_disturbance what);
 yoke_status explicit_rk_renew(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                               const yoke_signal *u);
 size_t      explicit_rk_used(const yoke_integrator *integrator, const yoke_integrator_state *state);

@@ -170,10 +170,10 @@ static yoke_status genalpha_start(const yoke_integrator *integrator, void *scrat
 }
 
 static yoke_status genalpha_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                    const yoke_signal *u, bool state_was_reset) {
+                                    const yoke_signal *u, yoke_disturbance what) {
   const genalpha        *self = integrator->self;
   const yoke_newton_work work = yoke_newton_carve(self->newton, scratch);
-  if (state_was_reset) return take_state(integrator, &work, state, u);
+  if (what != YOKE_INPUTS_JUMPED) return take_state(integrator, &work, state, u);
 
   const yoke_dae *dae    = self->newton->dae;
   double         *x      = vector(integrator, state, X);

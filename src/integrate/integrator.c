@@ -285,24 +285,20 @@ static yoke_status check_inputs(const yoke_integrator *integrator, const yoke_si
                    nu);
 }
 
-/* What has changed at a point of a state. */
-typedef enum change {
-  CHANGE_INPUTS,
-  CHANGE_NUDGE, /* q and v by a little */
-  CHANGE_RESET  /* q and v */
-} change;
-
 /* Project q, v of a state that was reset, and compute a, lambda with the right limit of the inputs, unless the method does. The caller has
  * set t to that of the loads. */
 static yoke_status make_consistent(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                   const yoke_signal *u, change what, yoke_context *ctx) {
+                                   const yoke_signal *u, yoke_disturbance what, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
   double               *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
   double               *u_now = common_u(integrator, scratch);
   if (e->nu > 0) yoke_signal_value(u, state->t, YOKE_SIDE_RIGHT, 0, u_now);
 
-  yoke_status status = YOKE_OK;
-  if (what == CHANGE_RESET && e->ng + e->n_norms > 0) {
+  /* A method that goes on from the derivative alone bears q and v as they are, moved by less than its errors. */
+  const bool  is_light = yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
+  const bool  moves    = what == YOKE_STATE_RESET || (what == YOKE_STATE_NUDGED && !is_light);
+  yoke_status status   = YOKE_OK;
+  if (moves && e->ng + e->n_norms > 0) {
     status = e->ops->project_position(e->self, scratch, state->t, q);
     if (status == YOKE_OK) status = e->ops->project_velocity(e->self, scratch, state->t, q, v);
     if (status != YOKE_OK) {
@@ -310,9 +306,8 @@ static yoke_status make_consistent(const yoke_integrator *integrator, void *scra
                        integrator->ops->name, state->t);
     }
   }
-  double    *a = yoke_integrator_a(integrator, state);
-  const bool is_left_over =
-      what == CHANGE_INPUTS && yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
+  double    *a            = yoke_integrator_a(integrator, state);
+  const bool is_left_over = what == YOKE_INPUTS_JUMPED && is_light;
   if (is_left_over && e->ops->stage == NULL) return YOKE_OK; /* `disturb` of such a method evaluates all of it */
   if (is_left_over && e->ops->reinput != NULL) {
     status = e->ops->reinput(e->self, state->t, q, v, u_now, a);
@@ -347,7 +342,7 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
   state->t_look      = -(double)INFINITY;
   state->progress.t  = t;
   state->t           = right_of_jump(e, t);
-  yoke_status status = make_consistent(integrator, scratch, state, u, CHANGE_RESET, ctx);
+  yoke_status status = make_consistent(integrator, scratch, state, u, YOKE_STATE_RESET, ctx);
   if (status != YOKE_OK) return status;
   status   = integrator->ops->start(integrator, scratch, state, u);
   state->t = t;
@@ -359,19 +354,19 @@ yoke_status yoke_integrator_start(const yoke_integrator *integrator, void *scrat
 }
 
 static yoke_status tell_method(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                               const yoke_signal *u, change what, yoke_context *ctx) {
+                               const yoke_signal *u, yoke_disturbance what, yoke_context *ctx) {
   const yoke_equations *e = integrator->equations;
   const double          t = state->t, behind = right_of_jump(e, t);
   if (yoke_integrator_is_kicked(integrator, state)) {
     double *q = yoke_integrator_q(integrator, state), *v = yoke_integrator_v(integrator, state);
     YOKE_TRY(e->ops->kick(e->self, scratch, before_jump(t), behind, q, v));
-    what = CHANGE_RESET;
+    what = YOKE_STATE_RESET;
   }
   state->t                  = behind;
   state->t_prev             = state->t; /* nothing to interpolate before this point, and it is not disturbed twice */
   yoke_status status        = make_consistent(integrator, scratch, state, u, what, ctx);
   const bool  is_consistent = status == YOKE_OK;
-  if (is_consistent) status = integrator->ops->disturb(integrator, scratch, state, u, what == CHANGE_RESET);
+  if (is_consistent) status = integrator->ops->disturb(integrator, scratch, state, u, what);
   state->t = state->t_prev = t;
   if (status == YOKE_OK || !is_consistent) return status;
   return yoke_fail(ctx, status, "solver '%s' cannot restart at t = %.9g s (%s)", integrator->ops->name, state->t,
@@ -384,20 +379,19 @@ yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scrat
   YOKE_TRY(check_inputs(integrator, &u, ctx));
   memmove(yoke_integrator_q(integrator, state), q, (size_t)e->nq * sizeof *q);
   memmove(yoke_integrator_v(integrator, state), v, (size_t)e->nv * sizeof *v);
-  return tell_method(integrator, scratch, state, u, CHANGE_RESET, ctx);
+  return tell_method(integrator, scratch, state, u, YOKE_STATE_RESET, ctx);
 }
 
 yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                     const yoke_signal *u, yoke_context *ctx) {
   YOKE_TRY(check_inputs(integrator, &u, ctx));
-  return tell_method(integrator, scratch, state, u, CHANGE_INPUTS, ctx);
+  return tell_method(integrator, scratch, state, u, YOKE_INPUTS_JUMPED, ctx);
 }
 
 yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const yoke_signal *u, yoke_context *ctx) {
-  const bool is_light = yoke_integrator_at_work(integrator, state)->ops->ends_with_derivative;
   YOKE_TRY(check_inputs(integrator, &u, ctx));
-  return tell_method(integrator, scratch, state, u, is_light ? CHANGE_NUDGE : CHANGE_RESET, ctx);
+  return tell_method(integrator, scratch, state, u, YOKE_STATE_NUDGED, ctx);
 }
 
 /* ---- shifts ---- */
@@ -506,7 +500,7 @@ yoke_status yoke_integrator_step(const yoke_integrator *integrator, void *scratc
   }
   if (yoke_context_is_cancelled(ctx)) return YOKE_E_INTERRUPTED;
   if (is_disturbed(integrator, scratch, state, u))
-    YOKE_TRY(tell_method(integrator, scratch, state, u, CHANGE_INPUTS, ctx));
+    YOKE_TRY(tell_method(integrator, scratch, state, u, YOKE_INPUTS_JUMPED, ctx));
 
   /* Invariant 2 */
   double t_limit = fmin(t_stop, yoke_equations_next_break(integrator->equations, state->t));

@@ -64,6 +64,13 @@ typedef enum yoke_tangent_rule {
   YOKE_TANGENTS_AT_WORK /* that of the method at work */
 } yoke_tangent_rule;
 
+/* What has changed at the point of a state. */
+typedef enum yoke_disturbance {
+  YOKE_INPUTS_JUMPED,
+  YOKE_STATE_NUDGED, /* q and v by a little, and inputs perhaps */
+  YOKE_STATE_RESET   /* q and v */
+} yoke_disturbance;
+
 typedef struct yoke_integrator_ops {
   const char *name;    /* "radau5" */
   const char *summary; /* one line for `yoke help solvers` */
@@ -90,7 +97,7 @@ typedef struct yoke_integrator_ops {
   /* Inputs jumped at state->t, or q and v were reset (already written and consistent): drop or damp what is stale. a and lambda are
    * recomputed; not by those that end with the derivative, of equations without fused stages, where q and v stay: they do it here. */
   yoke_status (*disturb)(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                         const yoke_signal *u, bool state_was_reset);
+                         const yoke_signal *u, yoke_disturbance what);
 
   /* q and v at the end of the last step have moved a little: what the method keeps of that point follows, with the left limit of the inputs.
    * NULL: it keeps more than that (yoke_integrator_shift). */
@@ -207,8 +214,9 @@ yoke_status yoke_integrator_reset(const yoke_integrator *integrator, void *scrat
  * lambda with the right limit, tell the method. Jumps at interior break points of one signal are found by step itself. */
 yoke_status yoke_integrator_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                     const yoke_signal *u, yoke_context *ctx);
-/* q and v moved a little at state->t, where others replaced copies of their own: no projection, a and lambda are computed anew with the right
- * limit of the inputs. Methods that keep nothing but the derivative at the point go on as they were, the others restart. */
+/* q and v moved a little at state->t, where others replaced copies of their own: a and lambda are computed anew with the right limit of the
+ * inputs. Methods that keep nothing but the derivative at the point go on as they were, without a projection; the others restart, radau5 with
+ * the factors that it has. */
 yoke_status yoke_integrator_nudge(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
                                   const yoke_signal *u, yoke_context *ctx);
 /* May the end of the last step be moved (yoke_integrator_shift)? Where the method at work keeps nothing of the steps before but lengths and errors. */

@@ -84,8 +84,8 @@ static yoke_status euler_start(const yoke_integrator *integrator, void *scratch,
 }
 
 static yoke_status euler_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                 const yoke_signal *u, bool state_was_reset) {
-  (void)state_was_reset;
+                                 const yoke_signal *u, yoke_disturbance what) {
+  (void)what;
   return euler_begin(integrator, scratch, state, u);
 }
 

@@ -173,9 +173,9 @@ static yoke_status newmark_create(yoke_context *ctx, yoke_integrator *integrator
 /* ---- start ---- */
 
 static yoke_status newmark_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                   const yoke_signal *u, bool state_was_reset) {
+                                   const yoke_signal *u, yoke_disturbance what) {
   newmark_work work;
-  (void)state_was_reset;
+  (void)what;
   (void)work_layout(integrator->self, scratch, &work);
   return yoke_two_ends_begin(integrator, state, u, work.equations, work.u);
 }
@@ -184,7 +184,7 @@ static yoke_status newmark_start(const yoke_integrator *integrator, void *scratc
                                  const yoke_signal *u) {
   state->h     = integrator->options.fixed_step;
   state->order = 2;
-  return newmark_disturb(integrator, scratch, state, u, true);
+  return newmark_disturb(integrator, scratch, state, u, YOKE_STATE_RESET);
 }
 
 /* ---- the iteration ---- */

@@ -242,8 +242,8 @@ static yoke_status radau5_start(const yoke_integrator *integrator, void *scratch
 }
 
 static yoke_status radau5_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                  const yoke_signal *u, bool state_was_reset) {
-  if (state_was_reset) parts_of(integrator, state).memory->h_factor = 0.0;
+                                  const yoke_signal *u, yoke_disturbance what) {
+  if (what == YOKE_STATE_RESET) parts_of(integrator, state).memory->h_factor = 0.0;
   return begin(integrator, scratch, state, u);
 }
 

@@ -503,8 +503,40 @@ static void redundant_constraints_and_quadratures_keep_the_energy_balance(void *
   }
 }
 
+/* Jacobians of the step behind a point at which q and v changed, from outside, by 1e-9. */
+static int64_t jacobians_behind(bool is_nudge) {
+  run                     r;
+  double                  q[2], v[2];
+  yoke_integrator_options o = yoke_integrator_options_default();
+  o.fixed_step              = 1e-3;
+  toy_nonlinear(&r.equations);
+  toy_nonlinear_exact(0, q, v);
+  run_open(&r, &o);
+  run_start(&r, q, v);
+  run_to(&r, 0.01);
+  const int64_t before = r.state->counters.jacobians;
+  double       *at     = yoke_integrator_q(r.integrator, r.state);
+  memcpy(v, yoke_integrator_v(r.integrator, r.state), sizeof v);
+  at[0] += 1e-9;
+  memcpy(q, at, sizeof q);
+  assert_int_equal(is_nudge ? yoke_integrator_nudge(r.integrator, r.scratch, r.state, &yoke_signal_none, r.ctx)
+                            : yoke_integrator_reset(r.integrator, r.scratch, r.state, q, v, &yoke_signal_none, r.ctx),
+                   YOKE_OK);
+  run_to(&r, 0.011);
+  const int64_t n = r.state->counters.jacobians - before;
+  run_close(&r);
+  return n;
+}
+
+static void factors_stay_where_the_state_is_nudged(void **unused) {
+  (void)unused;
+  assert_int_equal(jacobians_behind(true), 0);
+  assert_int_equal(jacobians_behind(false), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(factors_stay_where_the_state_is_nudged),
       cmocka_unit_test(order_is_5_in_q_and_v_on_a_nonlinear_equation),
       cmocka_unit_test(order_is_5_in_q_and_v_on_the_pendulum_in_stabilised_index_2),
       cmocka_unit_test(order_is_5_in_v_on_the_pendulum_in_index_1_with_projection),

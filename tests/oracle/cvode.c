@@ -242,8 +242,8 @@ static yoke_status cvode_start(const yoke_integrator *integrator, void *scratch,
 }
 
 static yoke_status cvode_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                                 const yoke_signal *u, bool state_was_reset) {
-  (void)integrator, (void)state_was_reset;
+                                 const yoke_signal *u, yoke_disturbance what) {
+  (void)integrator, (void)what;
   cvode_run *run    = state->foreign;
   run->work         = scratch;
   run->signal       = u;

@@ -200,8 +200,8 @@ static yoke_status ida_start(const yoke_integrator *integrator, void *scratch, y
 }
 
 static yoke_status ida_disturb(const yoke_integrator *integrator, void *scratch, yoke_integrator_state *state,
-                               const yoke_signal *u, bool state_was_reset) {
-  (void)integrator, (void)state_was_reset;
+                               const yoke_signal *u, yoke_disturbance what) {
+  (void)integrator, (void)what;
   ida_run *run      = state->foreign;
   run->work         = scratch;
   run->signal       = u;
