@@ -51,7 +51,7 @@ typedef struct rest {
   double                          relief;           /* 1 - s */
   double                          size;  /* of the model: largest distance from the origin [m], at least a small one */
   double                          scale; /* accelerations that count as large [m/s^2] */
-  double                          noise; /* accelerations that rounding of positions makes [m/s^2] */
+  double                         *noise; /* [nv] accelerations that rounding of positions makes [m/s^2, rad/s^2] */
   double                          reach; /* largest move of a step [m] */
   bool                            has_potential; /* of all forces, and none is relieved by load steps */
   double                          fall;          /* of the potential so far [J] */
@@ -182,26 +182,57 @@ static yoke_status not_found(const rest *r, double largest, int where) {
                    r->whole->model->name, share, name, largest, r->options->remedy);
 }
 
-/* Stiff springs turn rounding of positions into forces: sum over positions of |K| delta, over the mass. r->a is scratch. */
+/* r->a := forces `most` with signs of pattern number p: all alike, in turn, and at random. */
+static void sign_forces(rest *r, const double *most, int p) {
+  uint32_t seed = 2463534242u + (uint32_t)p;
+  for (int i = 0; i < r->nv; ++i) {
+    seed              = seed * 1664525u + 1013904223u;
+    const bool is_neg = p == 0 ? false : p == 1 ? i % 2 != 0 : seed >> 31 != 0;
+    r->a[i]           = is_neg ? -most[i] : most[i];
+  }
+}
+
+/* Stiff springs turn rounding of positions into forces, sum over positions of |K| delta, of any signs: what they accelerate, joints included,
+ * each freedom by its own, so that a heavy body that is driven away is not taken for the noise of light ones. r->a and r->b are scratch. */
 static yoke_status find_noise(rest *r) {
+  enum { PATTERNS = 6 };
+  static const double   margin = 4.0; /* of the few patterns over any */
+  const yoke_equations *e      = &r->whole->equations;
   YOKE_TRY(set_step(r, 0.0));
-  memset(r->a, 0, (size_t)r->nv * sizeof *r->a);
+  double *most = r->b;
+  memset(most, 0, (size_t)r->nv * sizeof *most);
+  memset(r->noise, 0, (size_t)r->nv * sizeof *r->noise);
   for (int c = 0; c < r->nv; ++c) {
     for (int k = r->pattern->col_start[c]; k < r->pattern->col_start[c + 1]; ++k) {
       const int i = r->pattern->row[k];
-      if (i < r->nv) r->a[i] += fabs(r->S[k]) * rounding * (r->turns[c] ? 1.0 : r->size);
+      if (i < r->nv) most[i] += fabs(r->S[k]) * rounding * (r->turns[c] ? 1.0 : r->size);
     }
   }
-  for (int k = 0; k < r->n_mass; ++k) { /* those on the diagonal */
-    const int i = r->pattern->row[r->mass[k].slot];
-    if (i != r->mass[k].column || !(r->M[k] > 0.0)) continue;
-    r->noise = fmax(r->noise, r->a[i] / r->M[k] * (r->turns[i] ? r->size : 1.0));
+  if (e->ops->motion_factor == NULL) { /* masses alone */
+    for (int k = 0; k < r->n_mass; ++k) {
+      const int i = r->pattern->row[r->mass[k].slot];
+      if (i == r->mass[k].column && r->M[k] > 0.0) r->noise[i] = margin * most[i] / r->M[k];
+    }
+    return YOKE_OK;
+  }
+  YOKE_TRY(e->ops->motion_factor(e->self, r->whole->work, t_of(r), r->q, r->zero, NULL, r->motion));
+  for (int p = 0; p < PATTERNS; ++p) {
+    sign_forces(r, most, p);
+    memset(r->lambda_0, 0, (size_t)r->n * sizeof *r->lambda_0);
+    e->ops->motion_solve(e->self, r->motion, 1, r->a, r->lambda_0);
+    for (int i = 0; i < r->nv; ++i) r->noise[i] = fmax(r->noise[i], margin * fabs(r->a[i]));
   }
   return YOKE_OK;
 }
 
-static bool is_at_rest(const rest *r, double largest, double factor) {
-  return largest <= fmax(factor * (r->relief > 0.0 ? on_the_way : tolerance) * r->scale, r->noise);
+/* Of the accelerations r->a. */
+static bool is_at_rest(const rest *r, double factor) {
+  const double limit = factor * (r->relief > 0.0 ? on_the_way : tolerance) * r->scale;
+  for (int i = 0; i < r->nv; ++i) {
+    const double unit = r->turns[i] ? r->size : 1.0;
+    if (!(fabs(r->a[i]) * unit <= fmax(limit, r->noise[i] * unit))) return false;
+  }
+  return true;
 }
 
 static double potential(const rest *r) {
@@ -261,15 +292,15 @@ static yoke_status relax(rest *r, double *largest, int *where) {
   r->fall        = 0.0;
   double inverse = r->scale / (0.01 * r->size); /* 1/dtau: the first step moves by about a hundredth of the size */
   for (int step = 0; step < MAX_STEPS && n_idle < PATIENCE; ++step) {
-    if (is_at_rest(r, *largest, 1.0) && (*largest == 0.0 || r->relief > 0.0 || ++n_still > POLISH)) return YOKE_OK;
+    if (is_at_rest(r, 1.0) && (*largest == 0.0 || r->relief > 0.0 || ++n_still > POLISH)) return YOKE_OK;
     YOKE_TRY(yoke_context_go_on(r->ctx));
     ++r->facts.steps;
     YOKE_TRY(set_step(r, inverse));
     const yoke_status solved = solve(r);
     if (solved != YOKE_OK && solved != YOKE_SINGULAR) return solved;
     const double size     = solved == YOKE_OK ? size_of_move(r) : (double)INFINITY;
-    const bool   is_close = n_still > 0 || is_at_rest(r, *largest, 1e3); /* rounding decides what is uphill */
-    if (size > 1.0 || (!is_close && work_of_move(r) < 0.0)) { /* too far, or uphill: a shorter step from here */
+    const bool   is_close = n_still > 0 || is_at_rest(r, 1e3); /* rounding decides what is uphill */
+    if (size > 1.0 || (!is_close && work_of_move(r) < 0.0)) {  /* too far, or uphill: a shorter step from here */
       inverse = fmax(4.0 * inverse, 1e-6);
       YOKE_TRY(acceleration(r, largest, where));
       continue;
@@ -295,7 +326,7 @@ static yoke_status relax(rest *r, double *largest, int *where) {
     smallest = fmin(smallest, now);
     if (n_idle == 0) lowest = height;
   }
-  return is_at_rest(r, *largest, 1e3) ? YOKE_OK : YOKE_NOT_CONVERGED;
+  return is_at_rest(r, 1e3) ? YOKE_OK : YOKE_NOT_CONVERGED;
 }
 
 /* Rest states of ever larger shares of the forces; a step that finds none is halved. */
@@ -480,6 +511,7 @@ static yoke_status take_room(rest *r) {
   r->a_0         = yoke_arena_take(&r->arena, nv + 1, sizeof(double));
   r->lambda_0    = yoke_arena_take(&r->arena, n + 1, sizeof(double));
   r->b           = yoke_arena_take(&r->arena, n + 1, sizeof(double));
+  r->noise       = yoke_arena_take(&r->arena, nv + 1, sizeof(double));
   r->turns       = yoke_arena_take(&r->arena, nv + 1, sizeof *r->turns);
   r->motion      = yoke_arena_take(&r->arena, e->motion_size + 1, 1);
   return yoke_arena_check(&r->arena, r->ctx, "the rest state of %d velocities", r->nv);
