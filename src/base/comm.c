@@ -270,6 +270,7 @@ yoke_status yoke_comm_settle(yoke_comm *comm, yoke_status status, yoke_context *
   const yoke_status over = comm->over;
   comm->is_over          = false;
   comm->over             = YOKE_OK;
-  if (over == YOKE_OK || comm->culprit == comm->ranks.rank) return status != YOKE_OK ? status : over;
+  const bool is_told     = comm->culprit == comm->ranks.rank && status != YOKE_OK; /* by what failed here */
+  if (over == YOKE_OK || is_told) return status;
   return yoke_fail(ctx, over, "rank %d: %s", comm->culprit, comm->text);
 }

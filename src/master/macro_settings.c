@@ -40,8 +40,9 @@ static const yoke_setting macro_rows[] = {
 const yoke_setting_table yoke_macro_rows = {.path = "cosimulation", YOKE_SETTING_ROWS(macro_rows)};
 
 bool yoke_macro_is_lockstep(const yoke_model *model) {
-  const yoke_setting_value *given = yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "lockstep");
-  return given != NULL && given->number[0] != 0.0 && model->n_parts > 1;
+  const yoke_setting_value *given    = yoke_settings_find(&model->cosimulation.given, yoke_macro_rows.path, "lockstep");
+  const bool                is_named = given != NULL ? given->number[0] != 0.0 : model->cosimulation.is_lockstep;
+  return is_named && model->n_parts > 1;
 }
 
 double yoke_macro_energy_limit(const yoke_model *model) {

@@ -360,6 +360,7 @@ yoke_status yoke_model_integral(yoke_context *ctx, const yoke_model *model, int 
   const char *name = model->output.integrals[k], *dot = strrchr(name, '.');
   char        body_name[256];
   int         b = -1;
+  *out          = (yoke_variable){.kind = YOKE_VARIABLE_STATE};
   if (dot != NULL) {
     snprintf(body_name, sizeof body_name, "%.*s", (int)(dot - name), name);
     b = yoke_model_find_body(model, body_name);

@@ -365,10 +365,11 @@ typedef struct yoke_coupling_choice {
 typedef struct yoke_cosimulation_def {
   bool                  has_step;  /* the macro step is given; else it is controlled */
   double                step;      /* [s] */
-  yoke_settings         given;     /* below `cosimulation` */
+  yoke_settings         given;     /* below `cosimulation`; of a head (model_ferry.h) nothing */
   yoke_settings         couplings; /* below `couplings`, for all */
   int                   n_own;
-  yoke_coupling_choice *own; /* [n_own] of named ones; the last that fits wins */
+  yoke_coupling_choice *own;         /* [n_own] of named ones; the last that fits wins */
+  bool                  is_lockstep; /* of a head: what `given` says where it comes from */
 } yoke_cosimulation_def;
 
 /* The lists (bodies, frames, ... parts, ghosts), the name and the texts of settings come from malloc, since they grow while a model

@@ -241,6 +241,11 @@ void yoke_model_digest(const yoke_model *model, char text[YOKE_MODEL_DIGEST]) {
     snprintf(text, YOKE_MODEL_DIGEST, "%c%016" PRIx64, HEAD_MARK, sum);
 }
 
+static bool names_lockstep(const yoke_model *m) {
+  const yoke_setting_value *given = yoke_settings_find(&m->cosimulation.given, "cosimulation", "lockstep");
+  return given != NULL && given->number[0] != 0.0;
+}
+
 static void ferry_head(yoke_ferry *c, yoke_model *m) {
   char  digest[YOKE_MODEL_DIGEST] = "";
   char *name = m->name, *foreign = m->n_foreigns > 0 ? m->foreigns[0].name : NULL;
@@ -254,13 +259,16 @@ static void ferry_head(yoke_ferry *c, yoke_model *m) {
   yoke_ferry_double(c, &m->output.every);
   yoke_ferry_bool(c, &m->cosimulation.has_step);
   yoke_ferry_double(c, &m->cosimulation.step);
+  bool is_lockstep = !yoke_ferry_reads(c) && names_lockstep(m);
+  yoke_ferry_bool(c, &is_lockstep);
   yoke_ferry_index(c, &m->n_parts, 0, INT32_MAX - 1);
   yoke_ferry_text(c, &foreign);
   if (!yoke_ferry_reads(c)) return;
-  m->text     = yoke_text_copy(digest);
-  m->name     = name != NULL ? yoke_text_copy(name) : NULL;
-  m->parts    = yoke_allocate((size_t)m->n_parts + 1, sizeof *m->parts);
-  m->foreigns = yoke_allocate(1, sizeof *m->foreigns);
+  m->cosimulation.is_lockstep = is_lockstep;
+  m->text                     = yoke_text_copy(digest);
+  m->name                     = name != NULL ? yoke_text_copy(name) : NULL;
+  m->parts                    = yoke_allocate((size_t)m->n_parts + 1, sizeof *m->parts);
+  m->foreigns                 = yoke_allocate(1, sizeof *m->foreigns);
   if (m->parts == NULL || m->foreigns == NULL || m->text == NULL || (name != NULL && m->name == NULL))
     c->arena->has_failed = true;
   if (m->parts == NULL) m->n_parts = 0;
