@@ -4,6 +4,7 @@
  * own, some halos wide, makes that only its masses take them. Cuts lie away from the loads by more than a halo, which integrates what acts on its
  * masses. The stretches between are cut into equal pieces. */
 #include "coupling/formulation.h"
+#include "master/open_method.h"
 #include "master/partition_internal.h"
 #include <string.h>
 
@@ -31,7 +32,8 @@ int cut_halo_of(const yoke_model *model, int body) {
   for (int i = 0; i < 2; ++i) {
     if (lists[i] != NULL) yoke_setting_fill(&yoke_coupling_rows, YOKE_COUPLING_PATH, lists[i], &settings);
   }
-  const yoke_formulation_ops *ops = yoke_formulation_find(settings.formulation);
+  const char                 *name = yoke_leaves_halos(model) ? "overlap" : settings.formulation;
+  const yoke_formulation_ops *ops  = yoke_formulation_find(name);
   if (ops == NULL || ops->overlap == NULL) return 0;
   yoke_coupling_own(ops, 2, lists, &settings);
   return yoke_overlap_halo(&settings);

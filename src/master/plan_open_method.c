@@ -3,10 +3,11 @@
  * The element at the cut then belongs to both sides, whose solvers bear what a coupling by extrapolated or corrected forces pays for with short steps, stiff dampers above
  * all: over the chains of bench/cluster and examples runs take 0.02 to 0.21 of the right-hand sides (docs/defaults.md). Who names a scheme, an estimator, a degree or
  * anything else of the method, or a fixed step, has what the name stands for. */
-#include "master/plan_directory.h"
+#include "master/open_method.h"
 
 #include "control/control_settings.h"
 #include "coupling/formulation.h"
+#include "master/plan_directory.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ static bool is_neutral(const yoke_setting_value *value) {
   const char *key = value->row->key;
   if (strcmp(value->path, yoke_control_rows.path) == 0) return strcmp(key, "estimator") != 0;
   if (strcmp(value->path, yoke_control_atol_rows.path) == 0) return true;
+  if (strcmp(key, "step") == 0) return true; /* auto: a number is looked at before */
   return yoke_setting_is_among(key, "monitor divergence joint_tolerance energy_limit energy_cap") ||
          (strcmp(key, "lockstep") == 0 && value->number[0] == 0.0) ||
          (strcmp(key, "energy") == 0 && yoke_setting_is_among(value->text, "off monitor"));
@@ -37,20 +39,27 @@ static bool names_nothing(const yoke_model *model) {
   return true;
 }
 
-/* Nothing but chains, in long pieces, and what acts on their masses by time and motion alone. */
-static bool is_long_chains(const plan_builder *b) {
-  const yoke_model  *model = b->model;
-  const yoke_places *p     = &b->plan->places;
+/* Nothing but chains, and what acts on their masses by time and motion alone. */
+static bool is_chains(const yoke_model *model) {
   if (model->n_connections > 0 || model->n_loads > 0 || model->n_events > 0 || model->n_foreigns > 0) return false;
   for (int body = 0; body < model->n_bodies; ++body) {
     if (model->bodies[body].chain == NULL) return false;
   }
-  for (int k = 0; k < p->piece_at[model->n_bodies]; ++k) {
+  return true;
+}
+
+static bool has_long_pieces(const plan_builder *b) {
+  const yoke_places *p = &b->plan->places;
+  for (int k = 0; k < p->piece_at[b->model->n_bodies]; ++k) {
     if (p->pieces[k].n < least_masses()) return false;
   }
   return true;
 }
 
+bool yoke_leaves_halos(const yoke_model *model) {
+  return names_nothing(model) && is_chains(model);
+}
+
 bool plan_takes_halos(const plan_builder *b, const yoke_plan_options *options) {
-  return names_nothing(b->model) && is_long_chains(b) && !plan_asks_for_shares(b->model, options);
+  return yoke_leaves_halos(b->model) && has_long_pieces(b) && !plan_asks_for_shares(b->model, options);
 }

@@ -27,6 +27,7 @@ static bool has_halos(const char *model, const char *sets) {
 static void cuts_of_long_chains_have_halos_where_nothing_of_the_method_is_named(void **state) {
   (void)state;
   static const char *const neutral[] = {"",
+                                        "cosimulation.step=auto",
                                         "cosimulation.step={rtol: 1e-5, initial: 1e-6}",
                                         "cosimulation.step={atol: {position: 1e-9}}",
                                         "cosimulation.monitor=off",

@@ -59,6 +59,16 @@ static void loads_have_narrow_pieces_of_their_own(void **state) {
   done(&p);
 }
 
+/* Eight masses are the halo of a run that names nothing of its method. */
+static void halos_by_default_count_too(void **state) {
+  static const int ends[] = {35, 569, 634, 1000};
+  proposed         p;
+  (void)state;
+  propose(&p, "3, 602", "", 4);
+  expect_ends(&p, 4, ends);
+  done(&p);
+}
+
 /* Loads nearer to each other than three margins leave no stretch between them. */
 static void loads_near_each_other_share_a_piece(void **state) {
   static const int ends[] = {491, 533, 1000};
@@ -91,6 +101,7 @@ static void else_pieces_are_equal(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loads_have_narrow_pieces_of_their_own),
+      cmocka_unit_test(halos_by_default_count_too),
       cmocka_unit_test(loads_near_each_other_share_a_piece),
       cmocka_unit_test(else_pieces_are_equal),
   };
