@@ -1,5 +1,6 @@
 #include "coupling/correction.h"
 #include "coupling/newton_matrix.h"
+#include "coupling/newton_ranks.h"
 #include "linalg/lapack.h"
 #include "base/memory.h"
 
@@ -16,11 +17,18 @@ static void tag_matrix(yoke_graph *g) {
   g->is_kept = false;
 }
 
+static yoke_status make_factors(yoke_graph *g) {
+  if (g->newton_ranks != NULL) return newton_ranks_make(g);
+  graph_newton_assemble(g);
+  for (int set = 0; set < g->n_sets; ++set) YOKE_TRY(graph_newton_factor(g, set));
+  return YOKE_OK;
+}
+
 yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
   if (g->n_c == 0) return YOKE_OK;
   g->made.is_made = false;
-  graph_newton_assemble(g);
   if (g->broyden != NULL) {
+    graph_newton_assemble(g);
     const size_t n = (size_t)g->n_c;
     memset(g->broyden, 0, n * n * sizeof *g->broyden);
     for (int c = 0; c < g->n_w; ++c) {
@@ -31,11 +39,9 @@ yoke_status graph_make_matrix(yoke_graph *g, yoke_context *ctx) {
     tag_matrix(g);
     return YOKE_OK;
   }
-  for (int set = 0; set < g->n_sets; ++set) {
-    const yoke_status status = graph_newton_factor(g, set);
-    if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling conditions", g->n_c);
-    if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
-  }
+  const yoke_status status = make_factors(g);
+  if (status == YOKE_E_MEMORY) return yoke_out_of_memory(ctx, "the factors of %d coupling conditions", g->n_c);
+  if (status != YOKE_OK) return status == YOKE_SINGULAR ? singular(g, ctx) : status;
   tag_matrix(g);
   return YOKE_OK;
 }

@@ -2,6 +2,7 @@
 #include "coupling/comparison.h"
 #include "coupling/graph_instant.h"
 #include "coupling/newton_matrix.h"
+#include "coupling/newton_ranks.h"
 #include "coupling/joint_forces.h"
 #include "coupling/state_reset.h"
 
@@ -64,7 +65,8 @@ yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *o
   graph->relay       = relay;
   graph->owner       = owner;
   graph->each_status = yoke_arena_take(&graph->arena, (size_t)graph->n_subsystems, sizeof *graph->each_status);
-  return yoke_arena_check(&graph->arena, ctx, "%d subsystems on ranks", graph->n_subsystems);
+  YOKE_TRY(yoke_arena_check(&graph->arena, ctx, "%d subsystems on ranks", graph->n_subsystems));
+  return newton_ranks_create(graph, ctx);
 }
 
 void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,

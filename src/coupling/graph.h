@@ -199,6 +199,9 @@ void        yoke_graph_keep_ledger(yoke_graph *graph, yoke_ledger *ledger);
 /* The subsystems are ranked ones (subsystem/ranked.h): owner[i] is the rank of number i. Keeps both. Before the start. */
 yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner, yoke_context *ctx);
 
+/* Once, when the ranks have tried to make the Newton matrix both ways: how long it took rank 0 to make it alone and shared [s], and the way that goes on. */
+bool yoke_graph_tell_matrix(yoke_graph *graph, double took[2], const char **way);
+
 /* Inputs from outside: `values` [n_values] that are constant over a step and may be set between steps, as right limits. Each enters any number of
  * inputs of subsystems, which no channel enters, or is added to what channels bring. Once, between create and start. The values are part of the block. */
 typedef struct yoke_held_entry {

@@ -292,6 +292,7 @@ typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 typedef struct graph_instant     graph_instant;     /* graph_instant.h */
 typedef struct graph_multirate   graph_multirate;   /* multirate.h */
 typedef struct graph_newton      graph_newton;      /* newton_matrix.h */
+typedef struct newton_ranks      newton_ranks;      /* newton_ranks.h */
 
 struct yoke_graph {
   yoke_arena             arena; /* of all arrays */
@@ -389,6 +390,7 @@ struct yoke_graph {
   yoke_pattern *pattern;
   yoke_linear  *linear;
   graph_newton *newton;                              /* who makes them; NULL: there are no conditions to meet */
+  newton_ranks *newton_ranks;                        /* NULL: every rank makes all */
   int           n_sets;                              /* the most of all couplings */
   yoke_factor  *factor[YOKE_COUPLING_MAX_SETS];      /* [n_sets] */
   yoke_factor  *factor_kept[YOKE_COUPLING_MAX_SETS]; /* [n_sets] as accepted at T_N */

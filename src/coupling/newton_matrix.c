@@ -100,8 +100,9 @@ static yoke_status create_linear(yoke_graph *g, yoke_context *ctx) {
   return status;
 }
 
-static double products_of(const yoke_graph *g, const graph_wire *wire) {
-  double n = 0.0;
+double graph_newton_products(const yoke_graph *g, int i) {
+  const graph_wire *wire = &g->wires[i];
+  double            n    = 0.0;
   for (int side = 0; side < 2; ++side)
     n += (double)g->subsystems[wire->wire.subsystem[side]].n_columns * wire->n_y[side];
   return n * wire->n_c;
@@ -115,14 +116,14 @@ static void deal_batches(const yoke_graph *g, graph_newton *m) {
       m->batches[m->n_batches++].first = i;
       work                             = 0.0;
     }
-    work += g->n_sets * products_of(g, &g->wires[i]);
+    work += g->n_sets * graph_newton_products(g, i);
     m->batches[m->n_batches - 1].last = i + 1;
   }
 }
 
 /* The first worker has what the graph has. */
 static yoke_status take_benches(yoke_graph *g, graph_newton *m, yoke_context *ctx) {
-  const size_t n    = m->n_batches > 1 ? (size_t)yoke_exec_n_workers(g->exec) : 1;
+  const size_t n    = m->n_batches > 1 || m->n_parts > 1 ? (size_t)yoke_exec_n_workers(g->exec) : 1;
   size_t       most = 0, most_y = 0;
   for (int i = 0; i < g->n_wires; ++i) {
     for (int side = 0; side < 2; ++side) {
@@ -269,6 +270,10 @@ static void add_wire(const yoke_graph *g, int number, int set, const newton_benc
     const side_rows        rows = turn_rows(wire.n_c, wire.n_y[side], lent->dc_dy[side], bench);
     add_side(&rows, s->n_columns, s->dy + wire.y_at[side], (size_t)s->subsystem->ny, wire.slot_side[side], J);
   }
+}
+
+void graph_newton_add_rows(const yoke_graph *g, int wire, int worker) {
+  add_wire(g, wire, 0, &g->newton->benches[worker], g->J);
 }
 
 /* ---- the matrix ---- */

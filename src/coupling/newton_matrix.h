@@ -2,7 +2,7 @@
  *
  * Conditions of a coupling see its own unknowns and all that enter its two subsystems, so rows of different couplings are found side by side; and its unknowns are one dense block
  * of the matrix, whose factors are found part by part (linalg/block_lu.h) where that is quicker than KLU. Both are lists of tasks where they are long enough, with the same bits for any number of
- * threads. Every rank makes the whole matrix for itself: to send what another one would have to compute takes longer (docs/cluster.md). */
+ * threads. Every rank makes the whole matrix for itself, or a part of it (newton_ranks.h). */
 #ifndef YOKE_COUPLING_NEWTON_MATRIX_H
 #define YOKE_COUPLING_NEWTON_MATRIX_H
 
@@ -17,5 +17,9 @@ void graph_newton_assemble(yoke_graph *graph);
 
 /* graph->factor[set] of graph->J. YOKE_SINGULAR, YOKE_NON_FINITE, or YOKE_E_MEMORY without a message. */
 yoke_status graph_newton_factor(yoke_graph *graph, int set);
+
+/* Rows of one coupling of the first set, added to graph->J, by a worker of graph->exec; and how many products they take. */
+void   graph_newton_add_rows(const yoke_graph *graph, int wire, int worker);
+double graph_newton_products(const yoke_graph *graph, int wire);
 
 #endif

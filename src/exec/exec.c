@@ -218,6 +218,10 @@ yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, y
   return status;
 }
 
+bool yoke_exec_is_eager(const yoke_exec *exec) {
+  return exec->run == run_eager;
+}
+
 void yoke_exec_destroy(yoke_exec **exec) {
   if (exec == NULL || *exec == NULL) return;
   yoke_team_destroy(&(*exec)->team);

@@ -15,6 +15,7 @@ typedef struct yoke_exec yoke_exec;
 yoke_status yoke_exec_create(yoke_context *ctx, const char *kind, int threads, yoke_exec **out);
 void        yoke_exec_destroy(yoke_exec **exec);
 int         yoke_exec_n_workers(const yoke_exec *exec);
+bool        yoke_exec_is_eager(const yoke_exec *exec);
 
 /* Lists will have up to n tasks; longer ones are run by the caller alone. */
 yoke_status yoke_exec_expect(yoke_exec *exec, yoke_context *ctx, int n);

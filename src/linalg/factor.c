@@ -373,6 +373,20 @@ int yoke_linear_n_parts(const yoke_linear *linear) {
   return linear->blocks != NULL ? yoke_block_lu_n_parts(linear->blocks) : 0;
 }
 
+int yoke_linear_part(const yoke_linear *linear, int block) {
+  return yoke_block_lu_part(linear->blocks, block);
+}
+
+double yoke_linear_part_work(const yoke_linear *linear, int part) {
+  return yoke_block_lu_work(linear->blocks, part);
+}
+
+size_t yoke_linear_part_size(const yoke_linear *linear, int part) {
+  const yoke_block_span span = yoke_block_lu_span(linear->blocks, part);
+  return (span.value_end - span.value_begin) * sizeof(double) +
+         (span.row_end - span.row_begin) * (sizeof(double) + sizeof(lapack_int));
+}
+
 size_t yoke_linear_work_of_rows(int n) {
   return 4 * (size_t)n + 8; /* KLU complex: n pairs of the vector and n pairs of work */
 }
@@ -642,6 +656,17 @@ yoke_status yoke_factor_begin_parts(const yoke_linear *linear, const double *re,
 void yoke_factor_part(yoke_part_work *work, int part) {
   yoke_factor *factor = work->factor;
   work->status[part] = yoke_block_lu_factor_part(factor->linear->blocks, work->re, factor->values, factor->pivot, part);
+}
+
+void yoke_factor_part_pieces(const yoke_part_work *work, int part, yoke_part_piece piece[YOKE_PART_PIECES]) {
+  const yoke_factor    *factor = work->factor;
+  const yoke_block_lu  *blocks = factor->linear->blocks;
+  const yoke_block_span span   = yoke_block_lu_span(blocks, part);
+  double               *scales = factor->values + yoke_block_lu_scales(blocks);
+  const size_t          n_rows = span.row_end - span.row_begin;
+  piece[0] = (yoke_part_piece){factor->values + span.value_begin, (span.value_end - span.value_begin) * sizeof(double)};
+  piece[1] = (yoke_part_piece){scales + span.row_begin, n_rows * sizeof(double)};
+  piece[2] = (yoke_part_piece){factor->pivot + span.row_begin, n_rows * sizeof *factor->pivot};
 }
 
 yoke_status yoke_factor_end_parts(yoke_part_work *work, yoke_factor **factor) {

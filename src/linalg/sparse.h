@@ -71,10 +71,23 @@ typedef struct yoke_part_work {
   yoke_status   status[YOKE_BLOCK_MOST_PARTS];
 } yoke_part_work;
 int         yoke_linear_n_parts(const yoke_linear *linear); /* 0: there are no blocks */
+/* Of a block; the number of parts: none, it comes last. */
+int         yoke_linear_part(const yoke_linear *linear, int block);
+/* Products that the factors of a part take. */
+double      yoke_linear_part_work(const yoke_linear *linear, int part);
+/* Bytes of its factors. */
+size_t      yoke_linear_part_size(const yoke_linear *linear, int part);
 yoke_status yoke_factor_begin_parts(const yoke_linear *linear, const double *re, yoke_factor **factor,
                                     yoke_part_work *work);
 void        yoke_factor_part(yoke_part_work *work, int part);
 yoke_status yoke_factor_end_parts(yoke_part_work *work, yoke_factor **factor);
+/* What a part writes beside its status: where these come from elsewhere the part need not be made here. */
+enum { YOKE_PART_PIECES = 3 };
+typedef struct yoke_part_piece {
+  void  *at;
+  size_t size; /* bytes */
+} yoke_part_piece;
+void yoke_factor_part_pieces(const yoke_part_work *work, int part, yoke_part_piece piece[YOKE_PART_PIECES]);
 
 const yoke_linear *yoke_factor_linear(const yoke_factor *factor);
 bool               yoke_factor_is_complex(const yoke_factor *factor);

@@ -226,6 +226,17 @@ static void log_begin(const yoke_system *s, double t) {
   yoke_log_end(&s->log, &line);
 }
 
+static void log_matrix(const yoke_system *s) {
+  double      took[2];
+  const char *way;
+  if (!yoke_graph_tell_matrix(s->graph, took, &way)) return;
+  yoke_log_line line = yoke_log_begin("matrix", NULL);
+  yoke_log_number(&line, "alone", took[0]);
+  yoke_log_number(&line, "shared", took[1]);
+  yoke_log_word(&line, "way", way);
+  yoke_log_end(&s->log, &line);
+}
+
 static void log_end(const yoke_system *s, double t, const yoke_step_statistics *statistics, yoke_status status) {
   yoke_log_line line = yoke_log_begin("end-step", NULL);
   yoke_log_number(&line, "t", yoke_graph_t(s->graph));
@@ -250,7 +261,10 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, statistics, ctx);
   if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
   yoke_ledger_end_step(s->ledger);
-  if (is_logged) log_end(s, t, statistics, status);
+  if (is_logged) {
+    log_matrix(s);
+    log_end(s, t, statistics, status);
+  }
   if (status == YOKE_OK) s->is_fresh = false;
   s->t_previous = t;
   return status;

@@ -61,6 +61,10 @@ int yoke_relay_rank(const yoke_relay *relay) {
   return relay->rank;
 }
 
+int yoke_relay_n_ranks(const yoke_relay *relay) {
+  return yoke_comm_size(relay->comm);
+}
+
 static void empty(yoke_pack *pack) {
   pack->size       = 0;
   pack->has_failed = false;

@@ -20,6 +20,7 @@ typedef struct yoke_relay yoke_relay;
 yoke_status yoke_relay_create(yoke_context *ctx, yoke_comm *comm, yoke_relay **out);
 void        yoke_relay_destroy(yoke_relay **relay);
 int         yoke_relay_rank(const yoke_relay *relay);
+int         yoke_relay_n_ranks(const yoke_relay *relay);
 
 /* Collective: tasks 0 ... n-1 (exec.h); owner(user, i) is the rank that owns the subsystem that task i calls. Tasks of this rank are run by `exec`, then those of the others, which
  * only read records, by the caller. `costs` [n]: those of the tasks of this rank are read (exec.h); NULL: not known. exec NULL: all by the caller, one

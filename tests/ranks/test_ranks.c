@@ -543,6 +543,52 @@ static void any_number_of_threads_and_ranks_gives_the_same_bits(void **state) {
   assert_int_equal(n_wrong, 0);
 }
 
+/* Rods in space, each a subsystem: the Newton matrix of their joints has blocks of 26 rows, and two parts. */
+#define RODS                                                                                                           \
+  "yoke: 1\nt_end: 0.012\ngravity: [0, -9.81, 0]\noutput: {every: 1e-3}\n"                                             \
+  "bodies: {b: {kind: rigid, count: 9, mass: 1, inertia: [0.001, 1/12, 1/12], position: [i - 0.5, 0, 0], "             \
+  "frames: {left: [-0.5, 0, 0], right: [0.5, 0, 0]}}}\n"                                                               \
+  "connections: {support: {kind: revolute, between: [ground, 'b[1].left']}, "                                          \
+  "hinge: {kind: revolute, count: 8, between: ['b[i].right', 'b[i + 1].left']}}\n"                                     \
+  "split: {a: ['b[1]'], b: ['b[2]'], c: ['b[3]'], d: ['b[4]'], e: ['b[5]'], f: ['b[6]'], g: ['b[7]'], h: ['b[8]'], "   \
+  "i: ['b[9]']}\n"                                                                                                     \
+  "cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3, corrections: 1, monitor: off}\n"
+
+/* Ranks with threads that take every task share the factors, others try both ways and take one. */
+static void matrices_that_ranks_share_have_the_bits_of_one_process(void **state) {
+  const fixture *f       = *state;
+  const run      written = run_of(f, RODS, "");
+  char           text[300];
+  int            n_wrong = 0;
+  snprintf(text, sizeof text, "run %s", written.path);
+  n_wrong += count_other_bits(f, text);
+  snprintf(text, sizeof text, "run %s --scheme implicit --set cosimulation.monitor=on", written.path);
+  n_wrong += count_other_bits(f, text);
+  assert_int_equal(n_wrong, 0);
+}
+
+static long count_exchanges_of_rods(const fixture *f, const char *exec, const char *t_end) {
+  run               r        = run_of(f, RODS, "");
+  const yoke_choice choice[] = {{"t-end", t_end}};
+  world             w;
+  world_rank        ranks[2];
+  r.options.n_choices = 1;
+  r.options.choices   = choice;
+  r.options.exec      = exec;
+  r.options.threads   = 2;
+  world_run(&w, 2, ranks, run_one, &r);
+  assert_int_equal(ranks[0].status, YOKE_OK);
+  world_end(&w, ranks);
+  return w.n_gathers;
+}
+
+/* Of ten macro steps, each with one sample. */
+static void a_shared_matrix_is_one_exchange(void **state) {
+  const long shared =
+      count_exchanges_of_rods(*state, "eager", "0.012") - count_exchanges_of_rods(*state, "eager", "0.002");
+  assert_int_equal(shared, 10 * (2 + 1 + 1));
+}
+
 /* ---- subsystems of one's own ---- */
 
 /* A mass that is a user's code, and a controller that takes samples. */
@@ -925,6 +971,8 @@ int main(void) {
       TEST(more_ranks_than_subsystems_are_no_harm),
       TEST(threads_inside_ranks_change_no_bit),
       TEST(any_number_of_threads_and_ranks_gives_the_same_bits),
+      TEST(matrices_that_ranks_share_have_the_bits_of_one_process),
+      TEST(a_shared_matrix_is_one_exchange),
       TEST(subsystems_of_a_user_live_on_ranks_too),
       TEST(a_type_that_one_rank_does_not_know_ends_all_with_its_name),
       TEST(a_plan_that_cannot_be_made_ends_all_ranks_with_one_message),
