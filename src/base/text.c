@@ -46,13 +46,50 @@ const char *yoke_text_nearest(const char *name, const char *const *list, int n) 
   return nearest;
 }
 
+/* Digits alone, as many as a long surely has. */
+static const char *read_number(const char *text, long *value) {
+  const size_t n = strspn(text, "0123456789");
+  if (n == 0 || n > 9) return NULL;
+  *value = strtol(text, NULL, 10);
+  return text + n;
+}
+
+const char *yoke_text_read_range(const char *text, yoke_text_range *range) {
+  range->step = 1;
+  if (*text != '[' || (text = read_number(text + 1, &range->first)) == NULL) return NULL;
+  if (strncmp(text, "..", 2) != 0 || (text = read_number(text + 2, &range->last)) == NULL) return NULL;
+  if (strncmp(text, "..", 2) == 0 && (text = read_number(text + 2, &range->step)) == NULL) return NULL;
+  return *text == ']' && range->step > 0 ? text + 1 : NULL;
+}
+
+long yoke_text_next_in_range(const yoke_text_range *range, long from) {
+  const long steps = from > range->first ? (from - range->first + range->step - 1) / range->step : 0;
+  const long next  = range->first + steps * range->step;
+  return next <= range->last ? next : -1;
+}
+
+/* Behind an index that is in the range, or NULL. */
+static const char *pass_index(const yoke_text_range *range, const char *text) {
+  long number;
+  if (*text != '[' || (text = read_number(text + 1, &number)) == NULL || *text != ']') return NULL;
+  return yoke_text_next_in_range(range, number) == number ? text + 1 : NULL;
+}
+
 bool yoke_text_matches(const char *pattern, const char *text) {
-  const char *star = NULL, *resume = NULL; /* last * seen, and the text it is tried against */
+  const char     *star = NULL, *resume = NULL; /* last * seen, and the text it is tried against */
+  yoke_text_range range;
   while (*text != '\0') {
     if (*pattern == '*') {
       star   = pattern++;
       resume = text;
-    } else if (*pattern == '?' || *pattern == *text) {
+      continue;
+    }
+    const char *behind = yoke_text_read_range(pattern, &range),
+               *rest   = behind != NULL ? pass_index(&range, text) : NULL;
+    if (rest != NULL) {
+      pattern = behind;
+      text    = rest;
+    } else if (behind == NULL && (*pattern == '?' || *pattern == *text)) {
       ++pattern;
       ++text;
     } else if (star != NULL) {

@@ -8,7 +8,17 @@
 /* The entry of list[n] nearest to `name` (edit distance, at most a third of its letters wrong), or NULL. */
 const char *yoke_text_nearest(const char *name, const char *const *list, int n);
 
-/* Does `text` match `pattern` with * (any letters) and ? (one letter)? Brackets are ordinary letters. */
+/* "[3..10]" or "[10..100..10]": every number from first to last, or every step-th. */
+typedef struct yoke_text_range {
+  long first, last, step; /* step >= 1 */
+} yoke_text_range;
+/* What is behind the bracket, or NULL where `text` does not begin with a range. */
+const char *yoke_text_read_range(const char *text, yoke_text_range *range);
+/* The least number of the range that is at least `from`; past the last one: -1. */
+long        yoke_text_next_in_range(const yoke_text_range *range, long from);
+
+/* Does `text` match `pattern` with * (any letters), ? (one letter) and ranges, which stand for the index of one of their numbers? Other brackets are ordinary
+ * letters. */
 bool yoke_text_matches(const char *pattern, const char *text);
 
 /* New string, or NULL when out of memory. Caller frees. */

@@ -1,6 +1,7 @@
 /* Names of all outputs of a plan. */
 #include "master/plan_directory.h"
 
+#include "base/text.h"
 #include "energy/account.h"
 #include "master/foreign_part.h"
 #include "model/joint_kinds.h"
@@ -67,7 +68,7 @@ static void put_number(int x, char text[NUMBER]) {
 }
 
 /* The first mass from i on that a pattern may mean, where names are `stem` (of `length`), number and bracket; n: none. What has no wildcard
- * means one mass, and ten million names are not printed for it. */
+ * means one mass or those of a range, and ten million names are not printed for it. */
 static int next_meant(const plan_walk *w, const char *stem, size_t length, int i, int n) {
   int next = w->n_patterns > 0 ? n : i;
   for (int k = 0; k < w->n_patterns; ++k) {
@@ -75,6 +76,12 @@ static int next_meant(const plan_walk *w, const char *stem, size_t length, int i
     const size_t plain   = strcspn(pattern, "*?");
     const size_t shorter = plain < length ? plain : length;
     if (strncmp(pattern, stem, shorter) != 0) continue;
+    yoke_text_range range;
+    if (plain >= length && yoke_text_read_range(pattern + length - 1, &range) != NULL) {
+      const long number = yoke_text_next_in_range(&range, i + 1);
+      if (number > i && number <= next) next = (int)number - 1;
+      continue;
+    }
     if (pattern[plain] != '\0') return i;
     const long number = plain > length ? strtol(pattern + length, NULL, 10) : 0;
     if (number > i && number <= next) next = (int)number - 1;

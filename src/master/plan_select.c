@@ -8,15 +8,24 @@
 
 /* ---- patterns ---- */
 
+/* Between brackets dots are those of a range. */
+static const char *next_dot(const char *text) {
+  for (bool is_index = false; *text != '\0'; ++text) {
+    is_index = *text == '[' || (is_index && *text != ']');
+    if (*text == '.' && !is_index) return text;
+  }
+  return NULL;
+}
+
 static int n_dots(const char *text) {
   int n = 0;
-  for (; *text != '\0'; ++text) n += *text == '.';
+  for (const char *dot = next_dot(text); dot != NULL; dot = next_dot(dot + 1)) ++n;
   return n;
 }
 
 static const char *last_part(const char *text) {
-  const char *dot = strrchr(text, '.');
-  return dot != NULL ? dot + 1 : text;
+  for (const char *dot = next_dot(text); dot != NULL; dot = next_dot(text)) text = dot + 1;
+  return text;
 }
 
 /* Does the last part of a pattern begin as the row wants it, or hold one of its names? */

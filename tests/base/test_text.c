@@ -34,6 +34,20 @@ static void patterns_match_stars_and_letters(void **state) {
   assert_true(yoke_text_matches("*", ""));
 }
 
+static void ranges_match_an_index_among_their_numbers(void **state) {
+  (void)state;
+  assert_true(yoke_text_matches("c.x[9..11]", "c.x[10]"));
+  assert_true(yoke_text_matches("*[9..11]", "c.x[11]"));
+  assert_true(yoke_text_matches("rod[2..3].*", "rod[3].angle"));
+  assert_false(yoke_text_matches("c.x[9..11]", "c.x[12]"));
+  assert_false(yoke_text_matches("c.x[9..11]", "c.x[1]"));
+  assert_true(yoke_text_matches("c.x[10..100..10]", "c.x[100]"));
+  assert_false(yoke_text_matches("c.x[10..100..10]", "c.x[95]"));
+  assert_false(yoke_text_matches("c.x[11..9]", "c.x[10]"));
+  assert_false(yoke_text_matches("c.x[1..9..0]", "c.x[1]"));
+  assert_false(yoke_text_matches("c.x[9..11]", "c.x[9..11"));
+}
+
 static void context_counts_what_it_cannot_keep(void **state) {
   (void)state;
   yoke_context *ctx = NULL;
@@ -51,6 +65,7 @@ int main(void) {
       cmocka_unit_test(far_names_have_no_nearest),
       cmocka_unit_test(a_word_without_a_common_letter_has_no_nearest),
       cmocka_unit_test(patterns_match_stars_and_letters),
+      cmocka_unit_test(ranges_match_an_index_among_their_numbers),
       cmocka_unit_test(context_counts_what_it_cannot_keep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
