@@ -12,6 +12,8 @@
 enum { MOST_VARIANTS = 16, MOST_SETS = 24, TEXT = 4000, REPEATS = 3 };
 
 static const double quick_error = 1e-4, tightest = 1e-9, patience = 40.0 /* s: no tighter run behind a longer one */;
+/* Tolerance of parts with contacts, which rule the error, over that of the others: those called left and right. */
+static const double share_of_ends = 1e-2;
 
 typedef struct variant {
   const char *name;
@@ -113,7 +115,7 @@ static const cluster_case cases[] = {
       {"11 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"DENSE",
      "bench/cluster/dense.yaml",
-     "parameters.n=2000;t_end=5e-3",
+     "parameters.n=1000", /* to 1 s, as published: to 5e-3 s no load acts yet */
      NULL,
      1e-12,
      1e-4,
@@ -124,17 +126,17 @@ static const cluster_case cases[] = {
       {"10 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"DENSE-D",
      "bench/cluster/dense.yaml",
-     "parameters.n=500;t_end=5e-3;solvers.default.kind=radau5",
+     "parameters.n=1000;t_end=5e-3;solvers.default.kind=radau5",
      NULL,
      1e-12,
      1e-4,
      {{"as a whole, KLU", 1, NULL, NULL, 1e-4, 0},
-      {"10 parts, implicit, copies, KLU", 2, BROYDEN COPIES, CV, 1e-2, 1e-2},
+      {"10 parts, implicit, copies, KLU", 2, BROYDEN COPIES, CV, 1e-2, 1e-1},
       {"10 parts, overlap, KLU", 2, OVERLAP, "", 1e-2, 1e-1},
       {"as a whole, dense", 1, DENSE, NULL, 1e-4, 0},
-      {"10 parts, implicit, copies, dense", 2, DENSE BROYDEN COPIES, CV, 1e-2, 1e-2},
+      {"10 parts, implicit, copies, dense", 2, DENSE BROYDEN COPIES, CV, 1e-2, 1e-1},
       {"10 parts, overlap, dense", 2, DENSE OVERLAP, "", 1e-2, 1e-1},
-      {"25 parts, overlap, dense", 2, DENSE OVERLAP "split.c=25;", "", 1e-2, 1e-1}}},
+      {"50 parts, overlap, dense", 2, DENSE OVERLAP "split.c=50;", "", 1e-2, 1e-1}}},
     {"SAFE",
      "examples/chain-safe.yaml",
      "parameters.n=3000;t_end=2e-3;cosimulation.order=auto",
@@ -147,13 +149,14 @@ static const cluster_case cases[] = {
       {"15 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
     {"STIFF",
      "bench/cluster/stiff.yaml",
-     "parameters.n=1500;t_end=5e-5",
+     "parameters.n=1500;t_end=5e-4", /* to 5e-5 s hardly a load acts */
      NULL,
      1e-10,
      1e-4,
      {AS_A_WHOLE,
       {"15 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
-      {"15 parts, implicit", 2, IMPLICIT, MD, 1e-2, 1e-2},
+      {"15 parts, implicit", 2, BROYDEN, MD, 1e-2, 1e-2},
+      {"15 parts, implicit, copies", 2, BROYDEN COPIES, CV, 1e-2, 1e-2},
       {"15 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1}}},
 };
 
@@ -262,7 +265,7 @@ static cluster_run run_method(const cluster_case *c, const char *kind, double rt
 static cluster_run run_variant(const cluster_case *c, const variant *v, double rtol, const cluster_run *exact) {
   char       text[160];
   set_list   l;
-  const bool is_whole = v->step == NULL;
+  const bool is_whole = v->step == NULL, has_ends = v->sets != NULL && strstr(v->sets, "left:") != NULL;
   begin_sets(c, v->sets, &l);
   snprintf(text, sizeof text, "solvers.default.rtol=%g", is_whole ? rtol : v->micro * rtol);
   add_set(&l, text);
@@ -270,6 +273,10 @@ static cluster_run run_variant(const cluster_case *c, const variant *v, double r
     snprintf(text, sizeof text, "cosimulation.step={rtol: %g%s}", rtol, v->step);
     add_set(&l, text);
     add_set(&l, "cosimulation.monitor=off");
+    for (int end = 0; has_ends && end < 2; ++end) {
+      snprintf(text, sizeof text, "solvers.%s.rtol=%g", end == 0 ? "left" : "right", share_of_ends * v->micro * rtol);
+      add_set(&l, text);
+    }
   }
   cluster_run run = run_sets(c->model, &l, is_whole, v->threads);
   run.rtol        = rtol;
@@ -317,7 +324,12 @@ static void show(const cluster_case *c) {
          "rtol", "error", "seconds", "macro", "micro", "ida/this", "one/this", "same/this");
   fflush(stdout);
   if (has_ida) {
-    ida       = run_method(c, "ida", 1e-6);
+    ida = run_method(c, "ida", 1e-6);
+    for (int i = 1; i < (ida.seconds < patience / REPEATS ? REPEATS : 2); ++i) {
+      cluster_run again = run_method(c, "ida", 1e-6);
+      ida.seconds       = fmin(ida.seconds, again.seconds);
+      free(again.values);
+    }
     ida.error = fmax(ida.error, bench_nrmse_of(ida.values, exact.values, ida.n));
     printf("%-40s %7d %8.1e %9.1e   %11.4g %9s %9lld\n", "ida, as a whole", 1, ida.rtol, ida.error, ida.seconds, "-",
            (long long)ida.n_micro);
