@@ -26,7 +26,7 @@ static const mechanism mechanisms[] = {
      1,
      0,
      1.0,
-     {1e-3, 1e-4, 1e-5}},
+     {1e-4, 1e-5, 1e-6}},
     {"four-bar linkages",
      "bodies",
      "examples/n-four-bar.yaml",
