@@ -153,7 +153,8 @@ static yoke_status plan_implicit(yoke_context *ctx, const yoke_integrator *integ
   yoke_implicit outline;
   self->implicit_plan = plan_method(integrator, use_radau ? &radau5_ops : &bdf_ops);
   if (yoke_implicit_outline(integrator->equations, &integrator->options, &outline)) {
-    YOKE_TRY(yoke_linear_check(ctx, integrator->options.linear, outline.nx));
+    const bool is_condensed = outline.nq == outline.nv && outline.n_lambda == 0; /* of velocities alone */
+    YOKE_TRY(yoke_linear_check(ctx, integrator->options.linear, outline.nx - (is_condensed ? outline.nq : 0)));
     return (use_radau ? radau5_outline : bdf_outline)(ctx, &self->implicit_plan, &outline);
   }
   YOKE_TRY(need_implicit(integrator, ctx));
