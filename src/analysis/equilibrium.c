@@ -172,14 +172,74 @@ static yoke_status move(rest *r) {
   return e->ng > 0 ? e->ops->project_position(e->self, r->whole->work, t_of(r), r->q) : YOKE_OK;
 }
 
-static yoke_status not_found(const rest *r, double largest, int where) {
-  char name[96], share[60] = "";
+/* r->b := the motion that the forces of the start lead to in a long time, (M/dtau + K)^-1 f: where nothing holds the model it is much larger than
+ * elsewhere, and stiffness takes no part in the work of the forces along it; where they push away from a crest, what they accelerate. False:
+ * something does hold it. */
+static bool finds_free_motion(rest *r) {
+  static const double share    = 0.01; /* of the work */
+  const double        measured = r->scale / r->size;
+  double              largest;
+  int                 unused;
+  r->relief = 0.0;
+  memcpy(r->q, r->whole->q, (size_t)r->nq * sizeof *r->q);
+  if (acceleration(r, &largest, &unused) != YOKE_OK) return false;
+  for (double inverse = 1e-4 * measured; inverse > 1e-11 * measured; inverse *= 1e-2) {
+    double kinetic = 0.0;
+    if (set_step(r, inverse) != YOKE_OK || solve(r) != YOKE_OK) return false;
+    for (int k = 0; k < r->n_mass; ++k)
+      kinetic += r->b[r->pattern->row[r->mass[k].slot]] * r->M[k] * r->b[r->mass[k].column];
+    const double work = work_of_move(r);
+    if (work > 0.0 && work - inverse * kinetic <= share * work) return true;
+    if (work >= 0.0) continue;
+    memcpy(r->b, r->a, (size_t)r->nv * sizeof *r->b);
+    return true;
+  }
+  return false;
+}
+
+/* Names the largest component of the motion r->b and what drives it. */
+static yoke_status blame(const rest *r) {
+  static const char *const remedies[] = {
+      [YOKE_DRIVER_WEIGHT]     = "hold it by a joint or a spring, or leave the weight out (gravity)",
+      [YOKE_DRIVER_LOAD]       = "hold it by a joint or a spring, or leave the load out",
+      [YOKE_DRIVER_CONNECTION] = "hold it by a joint, or by a spring whose force grows against it",
+      [YOKE_DRIVER_BODY]       = "hold it by a joint or a spring, or leave the load out"};
+  static const char *const words[] = {[YOKE_DRIVER_WEIGHT]     = "the weight",
+                                      [YOKE_DRIVER_LOAD]       = "load",
+                                      [YOKE_DRIVER_CONNECTION] = "the force of connection",
+                                      [YOKE_DRIVER_BODY]       = "what acts inside of"};
+  const yoke_whole_model  *w       = r->whole;
+  const yoke_driver        driver  = yoke_multibody_driver(w->mb, w->work, t_of(r), w->q, r->b);
+  int                      where   = 0;
+  double                   most    = 0.0;
+  char                     name[96];
+  for (int i = 0; i < r->nv; ++i) {
+    const double size = fabs(r->b[i]) * (r->turns[i] ? r->size : 1.0);
+    if (size <= most) continue;
+    most  = size;
+    where = i;
+  }
+  if (driver.kind == YOKE_DRIVER_NONE) return YOKE_OK;
+  yoke_multibody_freedom_name(w->model, w->mb, where, true, name, sizeof name);
+  return yoke_fail(r->ctx, YOKE_E_NOT_CONVERGED,
+                   "model '%s': no rest state was found: %s%s%s%s drives %s, which nothing holds: from rest it changes "
+                   "by %.3g per second; %s%s",
+                   w->model->name, words[driver.kind], driver.name != NULL ? " '" : "",
+                   driver.name != NULL ? driver.name : "", driver.name != NULL ? "'" : "", name, r->a[where],
+                   remedies[driver.kind], r->options->otherwise != NULL ? r->options->otherwise : "");
+}
+
+/* `where` is the acceleration r->a that is largest. */
+static yoke_status not_found(rest *r, int where) {
+  char         name[96], share[60] = "";
+  const double acceleration = fabs(r->a[where]);
   yoke_multibody_freedom_name(r->whole->model, r->whole->mb, where, true, name, sizeof name);
   if (r->relief > 0.0) snprintf(share, sizeof share, " with %.3g of the loads", 1.0 - r->relief);
+  if (finds_free_motion(r)) YOKE_TRY(blame(r));
   return yoke_fail(r->ctx, YOKE_E_NOT_CONVERGED,
                    "model '%s': no rest state was found near the start%s: from rest, %s still changes by %.3g per "
                    "second; %s",
-                   r->whole->model->name, share, name, largest, r->options->remedy);
+                   r->whole->model->name, share, name, acceleration, r->options->remedy);
 }
 
 /* r->a := forces `most` with signs of pattern number p: all alike, in turn, and at random. */
@@ -348,7 +408,7 @@ static yoke_status follow(rest *r) {
     }
     memcpy(r->q, r->q_load, (size_t)r->nq * sizeof *r->q);
     step *= 0.5;
-    if (step < least) return not_found(r, largest, where);
+    if (step < least) return not_found(r, where);
   }
   r->facts.acceleration = largest;
   return YOKE_OK;
@@ -360,7 +420,7 @@ static yoke_status search(rest *r) {
   if (r->options->n_loads > 1) return follow(r);
   const yoke_status status = relax(r, &largest, &where);
   r->facts.acceleration    = largest;
-  return status == YOKE_NOT_CONVERGED ? not_found(r, largest, where) : status;
+  return status == YOKE_NOT_CONVERGED ? not_found(r, where) : status;
 }
 
 /* ---- the matrix ---- */

@@ -17,6 +17,8 @@
 typedef struct yoke_equilibrium_options {
   int         n_loads; /* load steps; 0, 1: all at once */
   const char *remedy;  /* end of the message where there is none: "start nearer to one" */
+  const char
+      *otherwise; /* where it names what drives the model, behind how to hold it: ", or ..."; NULL: nothing else */
 } yoke_equilibrium_options;
 
 typedef struct yoke_equilibrium_facts {
@@ -25,8 +27,8 @@ typedef struct yoke_equilibrium_facts {
   double acceleration; /* the largest that is left, of rotations times the size of the model [m/s^2] */
 } yoke_equilibrium_facts;
 
-/* whole->q and v become the rest state (v = 0). On failure they are unchanged. YOKE_E_NOT_CONVERGED: none was found, the message names the
- * body that keeps accelerating; YOKE_E_UNSUPPORTED: no analytic Jacobian. options NULL: all at once; facts NULL: not wanted. */
+/* whole->q and v become the rest state (v = 0). On failure they are unchanged. YOKE_E_NOT_CONVERGED: none was found, the message names what
+ * drives the model away, or the body that keeps accelerating; YOKE_E_UNSUPPORTED: no analytic Jacobian. options NULL: all at once; facts NULL: not wanted. */
 yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole, const yoke_equilibrium_options *options,
                                   yoke_equilibrium_facts *facts);
 

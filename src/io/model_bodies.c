@@ -145,6 +145,24 @@ static bool read_place(reader *r, const scope *s, const yoke_yaml_node *node, co
   return true;
 }
 
+/* Nodes and slopes of cables carry no points beside them and no axes: another name is all that a frame gives them. */
+static bool check_frame(reader *r, const yoke_yaml_node *node, const yoke_frame *frame, bool has_axes) {
+  const yoke_model *m        = r->model;
+  const bool        is_slope = frame->body >= 0 && m->bodies[frame->body].is_direction;
+  if (!is_slope && !model_is_cable_node(m, frame->body)) return true;
+  const double *at   = frame->origin;
+  const char   *name = m->bodies[frame->body].name;
+  if (!has_axes && at[0] == 0.0 && at[1] == 0.0 && at[2] == 0.0) return true;
+  if (is_slope)
+    return model_mistake(r, node, NULL, "found a frame of '%s', the slope of a cable and no place, expected none",
+                         name);
+  return model_mistake(
+      r, node, NULL,
+      "found %s at '%s', a node of a cable, which is a place without axes; expected a frame at [0, 0, 0], "
+      "or on a rigid body that kind: spherical holds at the node and kind: tangent at '%s'",
+      has_axes ? "axes" : "a point beside it", name, m->bodies[frame->body + 1].name);
+}
+
 /* `tip: [x, y, z]` or `tip: {at: [...], orientation: ..., axis: [...]}` on a body. */
 static bool read_frame(reader *r, const scope *s, int body, const char *owner, const yoke_yaml_node *key,
                        const yoke_yaml_node *node) {
@@ -154,7 +172,7 @@ static bool read_frame(reader *r, const scope *s, int body, const char *owner, c
   if (!model_is_name(key->text)) return model_check_name(r, key, false);
   model_print(name, sizeof name, "%s.%s", owner, key->text);
   if (node->kind == YOKE_YAML_LIST) {
-    if (!read_place(r, s, node, key->text, body, frame.origin)) return false;
+    if (!read_place(r, s, node, key->text, body, frame.origin) || !check_frame(r, key, &frame, false)) return false;
     return model_add_frame(r, key, name, &frame) >= 0;
   }
   if (node->kind != YOKE_YAML_MAP)
@@ -178,6 +196,7 @@ static bool read_frame(reader *r, const scope *s, int body, const char *owner, c
                            "found a direction of length 0, expected the direction of the frame's z axis");
     model_axes_of_z(z, frame.axes);
   }
+  if (!check_frame(r, key, &frame, orientation != NULL || axis != NULL)) return false;
   return model_add_frame(r, key, name, &frame) >= 0;
 }
 

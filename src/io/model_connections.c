@@ -353,6 +353,70 @@ static bool check_directions(reader *r, const yoke_yaml_node *node, const yoke_c
                        yoke_connection_kind_name(c->kind), m->frames[c->frame[is_direction[0] ? 0 : 1]].name);
 }
 
+/* ---- nodes of cables, which are places without axes ---- */
+
+/* Which of its frames a connection reads axes of, and what does its work at a node of a cable; `at_slope`: at the slope beside the node. */
+typedef struct reading_axes {
+  bool        of[2], at_slope;
+  const char *instead;
+} reading_axes;
+
+#define HOLD "kind: spherical there and, where the direction of the cable is held, kind: tangent"
+#define SWAP "the node as the first end and, as the second, a frame with axes"
+
+static const reading_axes axes_read[N_KINDS] = {
+    [YOKE_CONNECTION_INPLANE]        = {{false, true}, false, SWAP},
+    [YOKE_CONNECTION_INLINE]         = {{false, true}, false, SWAP},
+    [YOKE_CONNECTION_TANGENT]        = {{false, true}, false, "the ground or a body that turns as the second end"},
+    [YOKE_CONNECTION_PERPENDICULAR]  = {{true, true}, true, "kind: tangent"},
+    [YOKE_CONNECTION_ORIENTATION]    = {{true, true}, true, "kind: tangent"},
+    [YOKE_CONNECTION_REVOLUTE]       = {{true, true}, true, HOLD},
+    [YOKE_CONNECTION_UNIVERSAL]      = {{true, true}, true, HOLD},
+    [YOKE_CONNECTION_FIXED]          = {{true, true}, true, HOLD},
+    [YOKE_CONNECTION_CYLINDRICAL]    = {{true, true}, false, "kind: inline with the node as its first end"},
+    [YOKE_CONNECTION_TRANSLATIONAL]  = {{true, true}, false, "kind: inline with the node as its first end"},
+    [YOKE_CONNECTION_PLANAR]         = {{true, true}, false, "kind: inplane with the node as its first end"},
+    [YOKE_CONNECTION_BUSHING]        = {{true, false},
+                                        false,
+                                        "it as the second end and, as the first, a frame with axes; two nodes take kind: "
+                                               "spherical with stiffness"},
+    [YOKE_CONNECTION_TORSION_SPRING] = {{true, true}, false, "a node of a cosserat-rod, which has torsion"},
+};
+
+#undef HOLD
+#undef SWAP
+
+static bool check_axes(reader *r, const yoke_yaml_node *between, const yoke_connection *c) {
+  const reading_axes *reads = &axes_read[c->kind];
+  const yoke_model   *m     = r->model;
+  for (int side = 0; side < 2; ++side) {
+    const yoke_frame *frame = &m->frames[c->frame[side]];
+    if (!reads->of[side] || !model_is_cable_node(m, frame->body)) continue;
+    const char *slope = reads->at_slope ? m->bodies[frame->body + 1].name : "";
+    return model_mistake(r, between, "between",
+                         "found kind: %s at '%s', a node of a cable, which is a place without axes; expected %s%s%s%s",
+                         yoke_connection_kind_name(c->kind), frame->name, reads->instead,
+                         reads->at_slope ? " at '" : "", slope, reads->at_slope ? "'" : "");
+  }
+  return true;
+}
+
+/* A bushing pulls at a node, along axes of its first frame, and turns nothing there. */
+static bool check_bushing(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
+  const int body = r->model->frames[c->frame[1]].body;
+  if (c->kind != YOKE_CONNECTION_BUSHING || !model_is_cable_node(r->model, body)) return true;
+  for (int k = 0; k < 2; ++k) {
+    const double *x   = k == 0 ? c->stiffness : c->damping;
+    const char   *key = k == 0 ? "stiffness" : "damping";
+    if (x[3] == 0.0 && x[4] == 0.0 && x[5] == 0.0) continue;
+    return model_mistake(r, yoke_yaml_find(node, key), key,
+                         "found [%g, %g, %g, %g, %g, %g] at '%s', a node of a cable, which has no axes that turn; "
+                         "expected %s: [%g, %g, %g, 0, 0, 0]",
+                         x[0], x[1], x[2], x[3], x[4], x[5], r->model->bodies[body].name, key, x[0], x[1], x[2]);
+  }
+  return true;
+}
+
 /* Joints need freedoms that masses on a line do not have. */
 static bool check_bodies(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
   if (c->kind == YOKE_CONNECTION_SPRING_DAMPER || c->kind == YOKE_CONNECTION_DISTANCE) return true;
@@ -387,14 +451,14 @@ static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, y
   const int keys = kinds[c->kind].keys;
   bool      good = check_keys_of(r, node, (int)c->kind);
   if (!read_ends(r, s, node, c)) return false;
-  good                       = check_bodies(r, node, c) && check_directions(r, node, c) && good;
-  const yoke_yaml_node *axis = yoke_yaml_find(node, "axis");
+  const yoke_yaml_node *axis = yoke_yaml_find(node, "axis"), *between = yoke_yaml_find(node, "between");
+  good = check_bodies(r, node, c) && check_directions(r, node, c) && check_axes(r, between, c) && good;
   if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
   if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
   good = read_length(r, s, node, c) && good;
   if (good && axis != NULL && (keys & HAS_AXIS) != 0) good = apply_axis(r, s, axis, c);
   if (good && axis == NULL) good = hold_as_drawn(r, node, c);
-  if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && good;
+  if ((keys & HAS_FLEXIBLE) != 0) good = read_flexible(r, s, node, c) && check_bushing(r, node, c) && good;
   return good && check_axis(r, axis != NULL ? axis : node, c);
 }
 

@@ -24,6 +24,11 @@ int model_find_flexible(const reader *r, const scope *s, const char *name) {
   return -1;
 }
 
+bool model_is_cable_node(const yoke_model *m, int body) {
+  const int f = body < 0 ? -1 : m->bodies[body].flexible - 1;
+  return f >= 0 && m->flexibles[f].cable != NULL && !m->bodies[body].is_direction;
+}
+
 /* A new flexible body, whose points are those that follow. NULL: a mistake is recorded. */
 static yoke_flexible *add_flexible(reader *r, const yoke_yaml_node *key, const char *name) {
   yoke_model *m = r->model;

@@ -211,10 +211,42 @@ static bool read_drag(reader *r, const scope *s, const yoke_yaml_node *node, yok
     const yoke_yaml_node *value = yoke_yaml_find(node, keys[k]);
     if (value == NULL) continue;
     ++n_given;
+    const yoke_body_kind body = kind_of_frame(r->model, load->frame);
+    if (values[k] == &load->drag_rotational && body != YOKE_BODY_RIGID && body != YOKE_BODY_PLANAR)
+      return model_mistake(r, value, keys[k], "found drag on the rotation of a %s, expected a rigid or planar body",
+                           yoke_body_kind_name(body));
     if (!model_not_negative(r, s, value, keys[k], quantities[k], values[k])) return false;
   }
   return n_given > 0 ||
          model_mistake(r, node, "linear", "found nothing, expected 'linear', 'quadratic' or 'rotational'");
+}
+
+/* Nodes of cables are places without axes, their slopes are no places. */
+static bool check_cable(reader *r, const yoke_yaml_node *on, const yoke_yaml_node *node, int frame) {
+  const yoke_model     *m      = r->model;
+  const int             body   = m->frames[frame].body;
+  const yoke_yaml_node *torque = yoke_yaml_find(node, "torque"), *follower = yoke_yaml_find(node, "follower");
+  bool                  follows = false;
+  if (m->bodies[body].is_direction)
+    return model_mistake(r, on, "on",
+                         "found '%s', the slope of a cable and no place, expected a node of the cable: '%s'",
+                         m->bodies[body].name, m->bodies[body - 1].name);
+  if (!model_is_cable_node(m, body)) return true;
+  const char *slope = m->bodies[body + 1].name;
+  if (torque != NULL)
+    return model_mistake(
+        r, torque, "torque",
+        "found a torque at '%s', a node of a cable, which is a place without axes; expected a pair of "
+        "forces at nodes beside each other, or a rigid body that kind: spherical holds at the node and "
+        "kind: tangent at '%s'",
+        m->bodies[body].name, slope);
+  if (follower == NULL || !model_boolean(r, follower, "follower", &follows)) return follower == NULL;
+  return !follows ||
+         model_mistake(
+             r, follower, "follower",
+             "found true at '%s', a node of a cable, which is a place without axes; expected a force along the "
+             "cable by its slope, kind: expression, force: [F*%s.x, F*%s.y, F*%s.z]",
+             m->bodies[body].name, slope, slope, slope);
 }
 
 static bool read_load(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
@@ -239,7 +271,7 @@ static bool read_load(reader *r, scope *s, const yoke_yaml_node *key, const yoke
                          "found a port of subsystem '%s', which feels its connections only; expected a "
                          "body: give the subsystem an input for the load, or a body joined to the port",
                          owner->name);
-  if (!good) return false;
+  if (!good || !check_cable(r, on, node, frame)) return false;
   if (kind != LOAD_CONTACT && kind != LOAD_DRAG) return read_vectors(r, s, node, name, (file_kind)kind, frame);
   yoke_load *load = add_load(r, name, kind == LOAD_CONTACT ? YOKE_LOAD_CONTACT : YOKE_LOAD_DRAG, frame);
   if (load == NULL) return false;

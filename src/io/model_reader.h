@@ -268,6 +268,8 @@ extern const char *const model_flexible_kinds[];
 enum { MODEL_FLEXIBLE_KINDS = 2 };
 bool model_read_flexible(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, int kind,
                          const char *name);
+/* Is the body a node of a cable: a place without axes? Its slope is the body behind it. */
+bool model_is_cable_node(const yoke_model *m, int body);
 /* The flexible body of this name seen from s; -1: none. */
 int  model_find_flexible(const reader *r, const scope *s, const char *name);
 void model_read_inputs(reader *r, scope *s);

@@ -255,6 +255,26 @@ void yoke_multibody_mass_apply(const yoke_multibody *mb, const double *x, double
 /* Inverse of the share of M that body b has: 1 / mass of its translations (chains: of mass `mass`), and J^-1 of its rotations, row major in its axes. */
 void yoke_multibody_mobility(const yoke_multibody *mb, int body, int mass, double *inverse_mass, double J_inverse[9]);
 
+/* What pushes a model that finds no rest (multibody_driver.c). */
+typedef enum yoke_driver_kind {
+  YOKE_DRIVER_NONE,
+  YOKE_DRIVER_WEIGHT,
+  YOKE_DRIVER_LOAD,
+  YOKE_DRIVER_CONNECTION,
+  YOKE_DRIVER_BODY /* forces inside of a chain or a linear body */
+} yoke_driver_kind;
+
+typedef struct yoke_driver {
+  yoke_driver_kind kind;
+  const char      *name; /* borrowed; of weight NULL */
+} yoke_driver;
+
+/* What does most work from rest at (t, q) along the tangent vector dv [nv]. `work` of equations->work_size. */
+yoke_driver yoke_multibody_driver(const yoke_multibody *mb, void *work, double t, const double *q, const double *dv);
+
+/* The first connection whose prescribed motion goes on at t, with its value and the first two derivatives; -1: none. */
+int yoke_multibody_moving(const yoke_multibody *mb, double t, double motion[3]);
+
 /* Joint coordinate of a revolute, cylindrical (angle about z, in (-pi, pi]) or translational (distance) connection, its rate, and
  * the row d(coordinate)/d(tangent): up to 12 entries (column of v, value). n entries are returned; 0: this joint has no coordinate. */
 int yoke_multibody_joint_coordinate(const yoke_multibody *mb, void *work, int connection, const double *q,

@@ -182,11 +182,56 @@ static void a_model_that_nothing_holds_has_no_rest_state(void **state) {
   assert_int_not_equal(access(in_folder(f, "r.h5", path), F_OK), 0);
 }
 
+/* What keeps a model from rest is named, with the freedom that nothing holds and its acceleration. */
+static void what_keeps_a_model_from_rest_is_named(void **state) {
+  static const char *const wheel = "bodies: {w: {kind: planar, mass: 2, inertia: 0.3}}\n";
+  static const struct {
+    const char *bodies, *rest, *message;
+  } models[] = {
+      {NULL,
+       "connections: {j: {kind: revolute, between: [ground, w]}}\nloads: {m: {kind: constant, on: w, torque: 3}}\n",
+       "load 'm' drives w.omega, which nothing holds: from rest it changes by 10 per second; hold it by a joint or a "
+       "spring, or leave the load out"},
+      {NULL, "gravity: [0, -9.81]\nconnections: {s: {kind: translational, between: [ground, w], axis: [1, -0.5, 0]}}\n",
+       "the weight drives w.vx, which nothing holds: from rest it changes by 3.92 per second; hold it by a joint or a "
+       "spring, or leave the weight out (gravity)"},
+      {NULL, "connections: {j: {kind: revolute, between: [ground, w], motion: 0.25 + 3*t}}\n",
+       "the motion of joint 'j' goes on at t = 0 s, by 3 per second and 0 per second squared; hold it where it is, "
+       "motion: 0.25"},
+      {NULL, "connections: {j: {kind: revolute, between: [ground, w], motion: cos(2*t)}}\n",
+       "by 0 per second and -4 per second squared; hold it where it is, motion: 1"},
+      {"bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 2}}\n",
+       "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 100}}\n"
+       "loads: {push: {kind: constant, on: a, force: 4}, brake: {kind: constant, on: b, force: -1}}\n",
+       "load 'push' drives a.v"},
+      {"bodies: {a: {kind: mass1d, mass: 1}}\n",
+       "connections: {s: {kind: spring-damper, between: [ground, a], law: '-3'}}\n",
+       "the force of connection 's' drives a.v, which nothing holds: from rest it changes by 3 per second; hold it by "
+       "a "
+       "joint, or by a spring whose force grows against it"},
+      {"bodies: {a: {kind: mass1d, mass: 1, x: 0.1}}\n",
+       "connections: {s: {kind: spring-damper, between: [ground, a], stiffness: -3}}\n",
+       "the force of connection 's' drives a.v, which nothing holds: from rest it changes by 0.3 per second"},
+      {"bodies: {c: {kind: chain, n: 5, mass: 1, stiffness: [0, 10, 10, 10, 10, 0], loads: [{on: 2, kind: harmonic,\n"
+       "         force: 3, omega: 1, phase: 1}]}}\n",
+       "", "what acts inside of 'c' drives c.v["},
+  };
+  fixture *f = *state;
+  for (size_t k = 0; k < sizeof models / sizeof models[0]; ++k) {
+    char text[600];
+    snprintf(text, sizeof text, "yoke: 1\nt_end: 1\n%s%s", models[k].bodies != NULL ? models[k].bodies : wheel,
+             models[k].rest);
+    model(f, text);
+    assert_int_equal(yoke(f, "run @/m.yaml --static"), 4);
+    if (strstr(f->err, models[k].message) == NULL) fail_msg("'%s' is not in '%s'", models[k].message, f->err);
+  }
+}
+
 /* The drive pushes a trolley of 610 kg with 5 N: the rounding of the rope's light nodes, some hundredths of m/s^2, is no excuse for it. */
 static void a_heavy_body_that_is_driven_away_is_not_at_rest(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, "run examples/crane.yaml --static"), 4);
-  assert_non_null(strstr(f->err, "no rest state was found"));
+  assert_non_null(strstr(f->err, "no rest state was found: load 'drive' drives"));
   assert_int_equal(yoke(f, "run examples/crane.yaml --static --set parameters.speed=0 --print trolley.ax,load.z"), 0);
   assert_true(fabs(printed(f, "trolley.ax")) < 1e-10);
 }
@@ -221,6 +266,7 @@ int main(void) {
       TEST(a_closed_loop_turns_to_its_rest_state),
       TEST(a_split_changes_no_rest_state),
       TEST(a_model_that_nothing_holds_has_no_rest_state),
+      TEST(what_keeps_a_model_from_rest_is_named),
       TEST(a_heavy_body_that_is_driven_away_is_not_at_rest),
       TEST(the_result_holds_one_time),
       TEST(load_steps_belong_to_statics),
