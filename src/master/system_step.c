@@ -59,8 +59,10 @@ yoke_status system_cross_jump(yoke_system *s, yoke_context *ctx) {
   bool         is_kicked;
   if (s->plan->step.is_free || s->t_crossed == t || !yoke_switches_jump_at(&s->plan->switches, t)) return YOKE_OK;
   if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
+  const double stored = system_stored(s);
   YOKE_TRY(yoke_graph_kick(s->graph, &is_kicked, ctx));
   if (is_kicked || !s->is_fresh) YOKE_TRY(system_restart(s, ctx));
+  if (is_kicked) system_bring_in(s, stored);
   if (is_kicked && s->account != NULL) yoke_account_begin_anew(s->account);
   s->t_crossed = t;
   return YOKE_OK;
