@@ -304,10 +304,6 @@ static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_
 
 /* ---- inputs ---- */
 
-void yoke_system_tell_leaks(yoke_system *s) {
-  s->tells_leaks = true;
-}
-
 static yoke_status check_inputs(const yoke_system *s, int n, const int *inputs, const double *values,
                                 yoke_context *ctx) {
   for (int i = 0; i < n; ++i) {

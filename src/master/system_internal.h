@@ -70,9 +70,8 @@ struct yoke_system {
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
-  yoke_account       *account;     /* NULL: none */
-  bool                tells_leaks; /* of every macro step */
-  yoke_correction    *correction;  /* NULL: none */
+  yoke_account       *account;    /* NULL: none */
+  yoke_correction    *correction; /* NULL: none */
   yoke_system_summary summary;
 };
 
@@ -91,7 +90,7 @@ yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);
 void        system_samples_clear(yoke_system *system);
 yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
 yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
-/* Will the next step show numbers of the account as they are now? */
+/* Is the present time that of a sample, or will the next step show numbers of the account as they are now? */
 bool        system_samples_need_account(const yoke_system *system);
 /* Regular samples up to now count as taken. */
 void        system_pass_due(yoke_system *s);
