@@ -283,6 +283,27 @@ static void work_of_impulses_is_counted_to_a_millionth(void **state) {
   }
 }
 
+/* And under narrow pulses of either sign, between which nothing is looked at. */
+static void work_of_narrow_pulses_is_counted_to_a_millionth(void **state) {
+  static const double steps[] = {5e-3, 1e-3};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(
+        sets, sizeof sets,
+        "cosimulation.energy=monitor cosimulation.scheme=explicit solvers.default.kind=dop853 "
+        "solvers.default.rtol=1e-12 bodies.c.n=4 bodies.c.mass=1 bodies.c.stiffness=[1e3,1e3,1e-9,1e3,1e3] "
+        "bodies.c.damping=[1,1,0,1,1] bodies.c.x=[0,0,0,0] cosimulation.step=%g "
+        "bodies.c.loads=[{\"on\":4,\"kind\":\"modified-sine\",\"force\":1e3,\"omega\":13,\"phase\":0.3,\"power\":95}]",
+        steps[i]);
+    energy_run run = energy_of("examples/chain-asym.yaml", sets, "total.external total.leak");
+    assert_true(fabs(run.value[0]) > 1.0);
+    if (!(fabs(run.value[1]) < 1e-6 * fabs(run.value[0])))
+      fail_msg("H = %g s: %g J of %g J", steps[i], run.value[1], run.value[0]);
+    energy_release(&run);
+  }
+}
+
 /* total.leak at samples, of which all lie at macro points or (often) two or three inside of every step of 1 ms. */
 typedef struct seen_leaks {
   int    n;
@@ -339,6 +360,7 @@ int main(void) {
       cmocka_unit_test(leaks_do_not_depend_on_balance_points),
       cmocka_unit_test(work_of_chains_is_counted_to_a_millionth),
       cmocka_unit_test(work_of_impulses_is_counted_to_a_millionth),
+      cmocka_unit_test(work_of_narrow_pulses_is_counted_to_a_millionth),
       cmocka_unit_test(samples_inside_of_a_step_show_the_account_where_it_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
