@@ -11,7 +11,7 @@
  * multipliers grow by the gap times the penalty p, which is measured by the masses: 1/p = eps h^2/4 (G M^-1 G^T)_ii. It keeps the matrix regular
  * where rows depend on each other, and has no part in what the iteration converges to; gaps shrink by eps in every iteration.
  * Behind it v is projected onto g' = 0 and a onto g'' = 0 in the mass norm, the limit of the source's projections for a large penalty; a and
- * lambda are those of the ordinary view at (q_1, v_1). */
+ * lambda are those of the ordinary view at (q_1, v_1). With these, not with the multipliers of the iteration, quadratures follow the rule of q. */
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
 #include "integrate/two_ends.h"
@@ -288,6 +288,7 @@ static yoke_status newmark_step(const yoke_integrator *integrator, void *scratch
   yoke_status         status = iterate(self, state, u, h, t_new, &work);
   if (status == YOKE_OK) status = yoke_two_ends_project(integrator->equations, state, u, t_new, &end);
   if (status == YOKE_OK) {
+    yoke_two_ends_quadratures(self->implicit, t_new - state->t, work.x0, work.rates0, &end);
     yoke_two_ends_accept(integrator, state, t_new, &end);
     return YOKE_OK;
   }
