@@ -133,6 +133,14 @@ static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
                                               .n_freedoms    = e->nv - e->ng + b->start.assembly.n_redundant};
 }
 
+/* Who names a word of energy is told what it does not do. */
+static void tell_energy_of_halos(const plan_builder *b) {
+  if (b->model->energy != 1 || !yoke_plan_has_halos(b->plan)) return;
+  yoke_note(b->ctx, "cosimulation.energy: %s", plan_halos_tell);
+  if (yoke_energy_acts(b->macro.energy))
+    yoke_note(b->ctx, "cosimulation.energy: couplings with halos have no work of their own and are not corrected");
+}
+
 /* Bodies, connections, loads and events to their parts; what is cut becomes couplings. */
 static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
@@ -161,6 +169,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(plan_sort_events(b));
   YOKE_TRY(plan_add_foreign_events(b));
   YOKE_TRY(plan_sort_variables(b));
+  tell_energy_of_halos(b);
   return plan_sort_integrals(b);
 }
 

@@ -186,6 +186,8 @@ void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out);
 
 /* Is the energy of subsystems and couplings accounted for, step by step? */
 bool yoke_plan_has_account(const yoke_plan *plan);
+/* Has a coupling formulation overlap, for cuts of chains or between bodies? */
+bool yoke_plan_has_halos(const yoke_plan *plan);
 
 /* What a coupling's formulation was made of; borrows the plan. */
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);
