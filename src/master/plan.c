@@ -195,12 +195,13 @@ static bool is_passive(const yoke_model *m) {
 static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   YOKE_TRY(yoke_model_check_times(b->ctx, b->model));
-  b->growth      = options->growth;
-  plan->name     = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
-  plan->t_start  = b->model->t_start;
-  plan->t_end    = b->model->t_end;
-  plan->every    = b->model->output.every;
-  plan->has_work = plan_needs_work(b->model, options);
+  b->growth          = options->growth;
+  plan->name         = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
+  plan->t_start      = b->model->t_start;
+  plan->t_end        = b->model->t_end;
+  plan->every        = b->model->output.every;
+  plan->has_work     = plan_needs_work(b->model, options);
+  plan->energy_limit = yoke_macro_energy_limit(b->model);
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
   YOKE_TRY(yoke_context_go_on(b->ctx));

@@ -135,6 +135,7 @@ typedef struct yoke_plan {
   yoke_plan_point     *past;         /* from t_start - H backwards */
   bool                 has_work;     /* dissipated and external work are integrated along */
   bool                 lacks_energy; /* a foreign part does not account for its energy: there is no total */
+  double               energy_limit; /* share of the energy that moves above which a leak is warned of */
   yoke_output_list     outputs;      /* that the user selected */
   yoke_output_formulas formulas;     /* that the user wrote */
   yoke_plan_directory *directory;
