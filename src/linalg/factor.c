@@ -415,10 +415,20 @@ yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, y
   return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
 }
 
+/* Blocks may take so many times the memory of KLU's factors, a number and its row for every entry; -1 entries: not known. Beyond it KLU is
+ * quicker, too. */
+static double most_of_blocks(const yoke_linear *linear) {
+  static const double times = 2.0;
+  const klu_symbolic *s     = linear->symbolic;
+  if (s == NULL || !(s->lnz > 0.0 && s->unz > 0.0)) return 0.0;
+  return times * (s->lnz + s->unz + s->nzoff) * (double)(sizeof(double) + sizeof(int));
+}
+
 yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern, int n_blocks,
                                       const int *first_row, yoke_linear **out) {
   YOKE_TRY(linear_create(ctx, pattern, NULL, YOKE_LINEAR_KLU, true, out));
-  const yoke_status status = yoke_block_lu_create(ctx, pattern, n_blocks, first_row, &(*out)->blocks);
+  const yoke_status status =
+      yoke_block_lu_create(ctx, pattern, n_blocks, first_row, most_of_blocks(*out), &(*out)->blocks);
   if (status != YOKE_OK) yoke_linear_destroy(out);
   return status;
 }

@@ -50,7 +50,8 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
 yoke_status yoke_linear_create_motion(yoke_context *ctx, const yoke_pattern *pattern /* keeps */,
                                       const uint8_t *is_weak, yoke_linear_kind kind, int n, int n_levels,
                                       yoke_linear **out);
-/* KLU, and factors by dense blocks, which parts of the matrix have side by side (block_lu.h); first_row [n_blocks + 1]. */
+/* KLU, and factors by dense blocks, which parts of the matrix have side by side (block_lu.h), where these take no more than twice its memory;
+ * first_row [n_blocks + 1]. */
 yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, int n_blocks,
                                       const int *first_row, yoke_linear **out);
 void        yoke_linear_destroy(yoke_linear **linear);
