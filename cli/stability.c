@@ -94,6 +94,10 @@ static void print_culprit(FILE *file, const yoke_stability_row *row) {
   if (*row->body) fprintf(file, ", body '%s' moves most", row->body);
 }
 
+static void print_judged(FILE *file, const yoke_stability_row *row) {
+  if (*row->judged) fprintf(file, "method     %s, as a run with a fixed step has it\n", row->judged);
+}
+
 static void print_point(const yoke_stability_row *row, int n_rows, bool bare) {
   FILE *file = bare ? stderr : stdout;
   if (n_rows > 1) fprintf(file, "%s\n", row->label);
@@ -109,6 +113,7 @@ static void print_point(const yoke_stability_row *row, int n_rows, bool bare) {
   }
   if (isfinite(row->re))
     fprintf(file, "eigenvalue %.12g %+.12g i of a matrix of %d rows\n", row->re, row->im, row->n_states);
+  print_judged(file, row);
   if (row->is_linearized) fputs("model      linearised about its rest state\n", file);
   if (row->model_rho > 1.0 + 1e-9)
     fprintf(file, "note       the model itself grows by %.9g per step, without any coupling\n", row->model_rho);
@@ -130,6 +135,7 @@ static void print_limit(const yoke_stability_row *row, const yoke_stability_fact
     putchar('\n');
     if (row->stable_again > 0.0) printf("again      stable at %.6g%s\n", row->stable_again, unit);
   }
+  print_judged(stdout, row);
   if (row->is_linearized) puts("model      linearised about its rest state");
 }
 
@@ -152,6 +158,7 @@ static void print_map(const yoke_stability_row *row, const findings *f) {
   printf("%-*s  %lld of %lld points stable", width, row->label, (long long)row->n_stable, n);
   if (n_missing > 0) printf(", %lld without a value: the model or the method is not possible there", n_missing);
   putchar('\n');
+  if (t->n_rows == 1) print_judged(stdout, row);
 }
 
 /* What was written, and what the numbers are good for. */
@@ -204,6 +211,7 @@ static void json_row(json *j, const stability_arguments *a, const yoke_stability
   json_text(j, "method", row->label);
   json_text(j, "status", is_good ? "done" : status_word(row->status));
   json_text(j, "reason", row->reason);
+  json_text(j, "judged", *row->judged ? row->judged : NULL);
   if (is_map) {
     json_whole(j, "stable_points", row->n_stable);
     json_whole(j, "missing_points", count_missing(row, t));

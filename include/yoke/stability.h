@@ -62,7 +62,7 @@ typedef struct yoke_stability_facts {
 YOKE_API yoke_status yoke_stability_table_facts_get(yoke_context *ctx, const yoke_stability_table *table,
                                                     yoke_stability_facts *out);
 
-enum { YOKE_STABILITY_WORD = 96 };
+enum { YOKE_STABILITY_WORD = 96, YOKE_STABILITY_METHOD = 192 };
 
 /* One method in one case. */
 typedef struct yoke_stability_row {
@@ -88,6 +88,8 @@ typedef struct yoke_stability_row {
   /* a map or a line */
   const double *values;   /* [ny, nx]; NaN: not defined there. NULL: a point or a limit */
   int64_t       n_stable; /* points */
+  /* "scheme semi-implicit, order 1, formulation constitutive": what a run of the model file has with a fixed step; "": a test model */
+  char          judged[YOKE_STABILITY_METHOD];
 } yoke_stability_row;
 
 /* Row i < n_rows. YOKE_E_USAGE: there is no such row. */

@@ -21,9 +21,10 @@ enum { MAX_STATES = 2000, SCAN_POINTS = 61, MAX_BISECTIONS = 60 };
 
 struct yoke_stability {
   yoke_arena           arena;
-  const yoke_model    *model;
+  yoke_model           fixed; /* the caller's, with a fixed step: what is judged is what a run has then */
+  const yoke_model    *model; /* &fixed */
   yoke_scheme_settings settings;
-  double               H;
+  double               H; /* of the model; 0: it names none */
   bool                 is_linearized;
   yoke_plan           *plan;
   yoke_subsystem     **native; /* [n_parts] of the plan, at the rest state; solver `exact` when the model is linear */
@@ -319,6 +320,10 @@ static yoke_status build(yoke_stability *s, int max_states, yoke_context *ctx) {
   yoke_whole_model    whole;
   yoke_macro_settings macro;
   yoke_macro_settings_read(s->model, 1.0, false, &macro);
+  if (macro.order < 0)
+    return yoke_fail(ctx, YOKE_E_USAGE,
+                     "model '%s': the order is chosen during the run; say for which one stability is asked (--order N)",
+                     s->model->name);
   s->H                         = macro.step;
   s->settings                  = macro.scheme;
   const yoke_model_sizes sizes = yoke_model_sizes_of(s->model);
@@ -374,8 +379,14 @@ yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, in
   }
   yoke_stability *s = yoke_allocate(1, sizeof *s);
   if (s == NULL) return yoke_out_of_memory(ctx, "the analysis of stability");
-  s->model                 = model;
-  s->growth                = -DBL_MAX;
+  s->fixed  = *model;
+  s->model  = &s->fixed;
+  s->growth = -DBL_MAX;
+  if (!model->cosimulation
+           .has_step) { /* a step control's own method, halos of long chains say, would not be that of any fixed step */
+    s->fixed.cosimulation.has_step = true;
+    s->fixed.cosimulation.step     = 0.0;
+  }
   const yoke_status status = build(s, max_states > 0 ? max_states : MAX_STATES, ctx);
   if (status != YOKE_OK) yoke_stability_destroy(&s);
   *out = s;
@@ -400,6 +411,18 @@ void yoke_stability_destroy(yoke_stability **stability) {
 }
 
 /* ---- facts ---- */
+
+void yoke_stability_method(const yoke_stability *s, char *text, size_t size) {
+  const yoke_plan *plan = s->plan;
+  int              used = snprintf(text, size, "scheme %s, order %d", s->settings.scheme, s->settings.order);
+  for (int k = 0; k < plan->n_couplings && used >= 0 && (size_t)used < size; ++k) {
+    const char *name     = plan->couplings[k].settings.formulation;
+    bool        is_named = false;
+    for (int i = 0; i < k; ++i) is_named = is_named || strcmp(name, plan->couplings[i].settings.formulation) == 0;
+    if (is_named) continue;
+    used += snprintf(text + used, size - (size_t)used, "%s%s", k == 0 ? ", formulation " : " and ", name);
+  }
+}
 
 bool yoke_stability_is_linearized(const yoke_stability *stability) {
   return stability->is_linearized;

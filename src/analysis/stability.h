@@ -40,13 +40,16 @@ typedef struct yoke_stability_point {
   char body[YOKE_STABILITY_NAME];     /* body that moves most: "lower" */
 } yoke_stability_point;
 
-/* Keeps `model`, which must have a split. Finds the rest state where it is needed. YOKE_E_MODEL or YOKE_E_NOT_CONVERGED: no rest
+/* Keeps `model`, which must have a split. Judged is the method that a run with a fixed step has, also where the model leaves the step to step
+ * control, whose method differs (halos of long chains, scheme and degrees by the couplings). Finds the rest state where it is needed. YOKE_E_MODEL or YOKE_E_NOT_CONVERGED: no rest
  * state near the start; YOKE_E_UNSUPPORTED: the model cannot be linearised (a subsystem that is no native model, a law that jumps
- * there); YOKE_E_USAGE: more than `max_states` rows (0: 2000). Gives. */
+ * there); YOKE_E_USAGE: more than `max_states` rows (0: 2000), or an order that is chosen during the run. Gives. */
 yoke_status yoke_stability_create(yoke_context *ctx, const yoke_model *model, int max_states, yoke_stability **out);
 void        yoke_stability_destroy(yoke_stability **stability);
 
 /* Facts that do not depend on H. */
+/* What is judged: "scheme semi-implicit, order 1, formulation constitutive". */
+void   yoke_stability_method(const yoke_stability *stability, char *text, size_t size);
 bool   yoke_stability_is_linearized(const yoke_stability *stability); /* false: the model itself is linear */
 double yoke_stability_fastest(
     const yoke_stability *stability); /* largest |eigenvalue| of the whole model and of all subsystems [rad/s] */

@@ -231,7 +231,7 @@ static yoke_status look_back(yoke_context *ctx, yoke_simulation *s, const yoke_p
   yoke_accuracy_gain(before, &after, summary);
   if (status == YOKE_OK || status == YOKE_E_INTERRUPTED) {
     yoke_accuracy_judge(ctx, &s->run, summary);
-    yoke_energies_judge(ctx, summary, yoke_macro_energy_limit(s->model));
+    yoke_energies_judge(ctx, summary, s->run.plan->energy_limit);
   }
   return status;
 }

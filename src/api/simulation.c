@@ -147,14 +147,8 @@ static yoke_status take_room(yoke_context *ctx, yoke_simulation *s) {
 
 /* Rank 0 predicts for all. */
 static yoke_status predict(yoke_context *ctx, yoke_simulation *s) {
-  yoke_comm *comm = s->cancel.needs_agreement ? yoke_context_comm(ctx) : NULL;
-  size_t     size;
-  if (comm == NULL || yoke_comm_rank(comm) == 0) YOKE_TRY(yoke_predict_stability(ctx, s->model, &s->growth));
-  if (comm == NULL) return YOKE_OK;
-  YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 1, &s->growth, sizeof s->growth));
-  const void *found = yoke_comm_block(comm, 0, &size);
-  if (size == sizeof s->growth) memcpy(&s->growth, found, size);
-  return YOKE_OK;
+  if (s->options.monolithic || s->options.no_predict || yoke_macro_is_lockstep(s->model)) return YOKE_OK;
+  return yoke_context_is_first(ctx) ? yoke_predict_stability(ctx, s->model, &s->growth) : YOKE_OK;
 }
 
 static bool is_given(const yoke_simulation *s, const char *key) {
@@ -195,6 +189,20 @@ static yoke_status measure_growth(yoke_context *ctx, yoke_simulation *s) {
   return YOKE_OK;
 }
 
+/* What rank 0 has predicted and measured: all ranks judge the run by it. Collective. */
+static yoke_status share_growths(yoke_context *ctx, yoke_simulation *s) {
+  yoke_comm *comm     = s->cancel.needs_agreement ? yoke_context_comm(ctx) : NULL;
+  double     found[2] = {s->growth, s->motion.factor};
+  size_t     size;
+  if (comm == NULL) return YOKE_OK;
+  YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 1, found, sizeof found));
+  const void *first = yoke_comm_block(comm, 0, &size);
+  if (size == sizeof found) memcpy(found, first, size);
+  s->growth        = found[0];
+  s->motion.factor = found[1];
+  return YOKE_OK;
+}
+
 /* From the assembled start, or from rest. */
 static yoke_status start_system(yoke_context *ctx, yoke_simulation *s) {
   const double growth = s->obeyed;
@@ -220,8 +228,9 @@ static yoke_status build(yoke_context *ctx, yoke_simulation *s, const yoke_model
   if (s->cancel.needs_agreement) YOKE_TRY(begin_together(ctx, s));
   YOKE_TRY(yoke_model_check_times(ctx, s->model));
   s->t_reported = s->model->t_start;
-  if (!s->options.monolithic && !s->options.no_predict && !yoke_macro_is_lockstep(s->model)) YOKE_TRY(predict(ctx, s));
+  YOKE_TRY(predict(ctx, s));
   YOKE_TRY(measure_growth(ctx, s));
+  YOKE_TRY(share_growths(ctx, s));
   YOKE_TRY(start_system(ctx, s));
   YOKE_TRY(take_room(ctx, s));
   return yoke_reader_create(ctx, s->run.system, &s->reader);

@@ -2,23 +2,8 @@
 #include "api/simulation.h"
 #include "api/times.h"
 
-#include "base/comm.h"
 #include "base/given.h"
 #include "base/sized.h"
-
-/* The file has the leak of every macro step; rank 0 knows whether there is one. */
-static yoke_status ask_for_leaks(yoke_context *ctx, const yoke_simulation *s) {
-  yoke_comm *comm   = yoke_context_comm(ctx);
-  bool       is_due = s->recorder->hdf5 != NULL;
-  if (s->run.plan->step.is_free) return YOKE_OK;
-  if (comm != NULL) {
-    size_t size;
-    YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 5, &is_due, sizeof is_due));
-    is_due = yoke_comm_block(comm, 0, &size)[0] != 0;
-  }
-  if (is_due) yoke_system_tell_leaks(s->run.system);
-  return YOKE_OK;
-}
 
 yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const char *const files[2], bool is_stored) {
   const yoke_recorder_def def = {.model     = s->model,
@@ -26,8 +11,7 @@ yoke_status simulation_record_to(yoke_context *ctx, yoke_simulation *s, const ch
                                  .files     = {files[0], files[1]},
                                  .threads   = s->options.threads,
                                  .is_stored = is_stored};
-  YOKE_TRY(yoke_recorder_create(ctx, &def, &s->recorder));
-  return ask_for_leaks(ctx, s);
+  return yoke_recorder_create(ctx, &def, &s->recorder);
 }
 
 yoke_status yoke_simulation_record(yoke_context *ctx, yoke_simulation *s, const yoke_record_options *options) {

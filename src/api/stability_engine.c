@@ -117,6 +117,11 @@ static void take_point(const yoke_stability_point *from, yoke_stability_row *row
   snprintf(row->body, sizeof row->body, "%s", from->body);
 }
 
+static void take_facts(const yoke_stability *from, yoke_stability_row *row) {
+  row->is_linearized = yoke_stability_is_linearized(from);
+  yoke_stability_method(from, row->judged, sizeof row->judged);
+}
+
 /* Load and prepare without axes. Gives both. */
 static yoke_status open_model(yoke_context *ctx, const yoke_stability_variant *v, yoke_model **model,
                               yoke_stability **stability) {
@@ -137,7 +142,7 @@ static yoke_status engine_point(yoke_context *ctx, const yoke_stability_variant 
   if (status == YOKE_OK) status = yoke_stability_at(stability, 0.0, &point, ctx);
   if (status == YOKE_OK) {
     take_point(&point, row);
-    row->is_linearized = yoke_stability_is_linearized(stability);
+    take_facts(stability, row);
   }
   yoke_stability_destroy(&stability);
   yoke_model_destroy(&model);
@@ -174,7 +179,7 @@ static yoke_status engine_limit(yoke_context *ctx, const yoke_stability_variant 
     row->limit          = limit.is_none ? (double)INFINITY : limit.is_zero ? 0.0 : limit.H;
     row->limit_searched = search.to;
     row->stable_again   = limit.next;
-    row->is_linearized  = yoke_stability_is_linearized(stability);
+    take_facts(stability, row);
   }
   yoke_stability_destroy(&stability);
   yoke_model_destroy(&model);
@@ -253,7 +258,7 @@ static yoke_status try_first(yoke_context *ctx, const engine_region *r, yoke_sta
   yoke_status     status    = load_at(ctx, r, r->axes[0]->from, r->axes[1]->from, &model);
   if (status == YOKE_OK) status = need_split(ctx, r, model);
   if (status == YOKE_OK) status = yoke_stability_create(ctx, model, MAX_STATES, &stability);
-  if (status == YOKE_OK) row->is_linearized = yoke_stability_is_linearized(stability);
+  if (status == YOKE_OK) take_facts(stability, row);
   yoke_stability_destroy(&stability);
   yoke_model_destroy(&model);
   return status;

@@ -130,7 +130,7 @@ typedef struct yoke_step_statistics {
   bool           is_forced; /* accepted although its error is too large, because a subsystem cannot go back */
   /* monitor: largest estimated error of positions and velocities in units of their spread so far; NaN: not known */
   double         local_error;
-  double         leak; /* energy that the step brought out of nothing [J]; NaN: not accounted for */
+  double         leak; /* energy out of nothing since the last step that told it [J]; NaN: it was not looked at */
 } yoke_step_statistics;
 
 /* The work of another trial of the same step is counted too. */

@@ -42,6 +42,10 @@ yoke_status graph_overlap_check(yoke_graph *g, graph_wire *wire, yoke_context *c
     if (g->n_overlaps == 0 || width < g->narrowest) g->narrowest = width;
     g->n_overlaps += side;
   }
+  if (!g->scheme->traits.extrapolates_only)
+    return yoke_fail(ctx, YOKE_E_INTERNAL,
+                     "coupling '%s': formulation overlap integrates every step once, scheme is %s", wire->wire.name,
+                     g->settings.scheme);
   if (!g->settings.gauss_seidel) return YOKE_OK;
   return yoke_fail(
       ctx, YOKE_E_MODEL,

@@ -1,4 +1,5 @@
 #include "coupling/kinematic_stability.h"
+#include "base/finite.h"
 #include "linalg/lapack.h"
 
 #include <math.h>
@@ -19,16 +20,10 @@ static void find_scales(int n, const double *A, double *scale) {
   for (int i = 0; i < n; ++i) scale[i] = A[n * i + i] > 0.0 ? exp2(-nearbyint(0.5 * log2(A[n * i + i]))) : 1.0;
 }
 
-static bool all_finite(int n, const double *x) {
-  double sum = 0.0;
-  for (int i = 0; i < n; ++i) sum += fabs(x[i]);
-  return isfinite(sum);
-}
-
 /* D A D = V diag(d) V^T, D = diag(scale), d ascending; V [n, n], column k at V + n k. */
 static bool decompose(int n, const double *A, const double *scale, double *V, double *d) {
   double work[8 * MAX_ROWS];
-  if (!all_finite(n * n, A)) return false;
+  if (!yoke_all_finite(n * n, A)) return false;
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) V[n * j + i] = 0.5 * (A[n * i + j] + A[n * j + i]) * scale[i] * scale[j];
   }
@@ -38,7 +33,7 @@ static bool decompose(int n, const double *A, const double *scale, double *V, do
 void yoke_symmetric_solve(int n, const double *A, const double *b, double *x) {
   double V[MAX_ROWS * MAX_ROWS], d[MAX_ROWS], scale[MAX_ROWS];
   find_scales(n, A, scale);
-  if (!all_finite(n, b) || !decompose(n, A, scale, V, d)) {
+  if (!yoke_all_finite(n, b) || !decompose(n, A, scale, V, d)) {
     for (int i = 0; i < n; ++i) x[i] = (double)NAN;
     return;
   }
@@ -148,7 +143,7 @@ static void put_block(int n, const double *block, int order, int row, int column
 
 static double spectral_radius(int size, double *C) {
   double re[MAX_SIZE], im[MAX_SIZE], work[8 * MAX_SIZE], unused[1], radius = 0.0;
-  if (!all_finite(size * size, C)) return (double)NAN;
+  if (!yoke_all_finite(size * size, C)) return (double)NAN;
   if (lapack_dgeev_work('N', 'N', size, C, size, re, im, unused, 1, unused, 1, work, 8 * MAX_SIZE) != 0) {
     return (double)NAN;
   }

@@ -66,6 +66,12 @@ yoke_status yoke_overlap_check(yoke_context *ctx, const yoke_coupling_def *def, 
                      "coupling '%s': formulation overlap holds the element in both sides; leave out decomposition, "
                      "extension and feedthrough",
                      def->name);
+  if (yoke_energy_acts(settings->energy))
+    return yoke_fail(
+        ctx, YOKE_E_USAGE,
+        "coupling '%s': formulation overlap holds the element in both sides, where there is no work of the "
+        "coupling that could be corrected; leave out energy, or use formulation constitutive",
+        def->name);
   if (order < 0 || order > MAX_DEGREE)
     return yoke_fail(ctx, YOKE_E_USAGE, "coupling '%s': order is %d, expected 0 to %d", def->name, order, MAX_DEGREE);
   return YOKE_OK;

@@ -1,5 +1,6 @@
 #include "coupling/state_reset.h"
 
+#include "base/finite.h"
 #include "linalg/lapack.h"
 #include "base/memory.h"
 #include "linalg/block_ldl.h"
@@ -368,17 +369,10 @@ static yoke_status solve_regularised(yoke_state_reset *r, double *x) {
   return YOKE_OK;
 }
 
-static bool all_finite(int n, const double *x) {
-  for (int i = 0; i < n; ++i) {
-    if (!isfinite(x[i])) return false;
-  }
-  return true;
-}
-
 /* S x = x for the present answers W. */
 static yoke_status solve(yoke_state_reset *r, double *x) {
   for (int i = 0; i < r->n_subsystems; ++i) {
-    if (!all_finite(r->subsystems[i].n * r->subsystems[i].n, r->subsystems[i].W)) return YOKE_NON_FINITE;
+    if (!yoke_all_finite(r->subsystems[i].n * r->subsystems[i].n, r->subsystems[i].W)) return YOKE_NON_FINITE;
   }
   assemble(r, 0.0);
   if (yoke_block_ldl_factor(r->ldl, r->values, pivot_limit) == YOKE_OK) {
@@ -387,7 +381,7 @@ static yoke_status solve(yoke_state_reset *r, double *x) {
     assemble(r, 0.0);
     YOKE_TRY(r->n <= DENSE_LIMIT ? solve_dense(r, x) : solve_regularised(r, x));
   }
-  return all_finite(r->n, x) ? YOKE_OK : YOKE_NON_FINITE;
+  return yoke_all_finite(r->n, x) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 /* ---- pushes ---- */

@@ -16,6 +16,7 @@ typedef struct extremes {
   double lost;                        /* in the elements of all couplings, with the true motions of their ports */
   double work, since;                 /* of solvers: all, and since the last balance point [evaluations] */
   double is_open;                     /* 1: the last step has not been balanced */
+  double taken;                       /* of the total leak (yoke_account_take_leak) */
 } extremes;
 
 /* Works of a coupling since the start, up to the present time; `now` has them of the last balance point. */
@@ -401,6 +402,13 @@ yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
 
 bool yoke_account_is_balanced(const yoke_account *a) {
   return a->most->is_open == 0.0;
+}
+
+double yoke_account_take_leak(yoke_account *a) {
+  if (!yoke_account_is_balanced(a)) return (double)NAN;
+  const double leak = a->now[YOKE_ACCOUNT_TOTAL_LEAK] - a->most->taken;
+  a->most->taken    = a->now[YOKE_ACCOUNT_TOTAL_LEAK];
+  return leak;
 }
 
 void yoke_account_correct(yoke_account *a, int w, int side, double work) {

@@ -67,6 +67,8 @@ bool        yoke_account_is_due(yoke_account *account, int64_t evaluations);
 /* The present time becomes a balance point, before anything is changed there. Collective; nothing where it is one. */
 yoke_status yoke_account_balance(yoke_account *account, yoke_context *ctx);
 bool        yoke_account_is_balanced(const yoke_account *account);
+/* The total leak since it was taken last; NaN where no balance point is. */
+double      yoke_account_take_leak(yoke_account *account);
 
 /* The correction of a coupling has done so much work on a side in the last step, which is balanced [J]: work of the coupling as that of its
  * channels. */

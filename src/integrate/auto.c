@@ -153,7 +153,8 @@ static yoke_status plan_implicit(yoke_context *ctx, const yoke_integrator *integ
   yoke_implicit outline;
   self->implicit_plan = plan_method(integrator, use_radau ? &radau5_ops : &bdf_ops);
   if (yoke_implicit_outline(integrator->equations, &integrator->options, &outline)) {
-    YOKE_TRY(yoke_linear_check(ctx, integrator->options.linear, outline.nx));
+    const bool is_condensed = outline.nq == outline.nv && outline.n_lambda == 0; /* of velocities alone */
+    YOKE_TRY(yoke_linear_check(ctx, integrator->options.linear, outline.nx - (is_condensed ? outline.nq : 0)));
     return (use_radau ? radau5_outline : bdf_outline)(ctx, &self->implicit_plan, &outline);
   }
   YOKE_TRY(need_implicit(integrator, ctx));
@@ -184,8 +185,8 @@ static void lay_out(auto_self *self, yoke_integrator *integrator) {
   integrator->state_size = size;
 }
 
-/* Prices as measured: a fused evaluation without loads costs about 1.5 ns per mass, a sparse solve 28 times, a factorisation 350 times
- * as much. Other models: instructions of 2 (n = 18) to 20 (n = 119) evaluations for a factorisation and its Jacobian; of 14 (cable) and 27
+/* Prices as measured: a fused evaluation without loads costs about 1.5 ns per mass, an iteration of bdf with its tridiagonal solve 18 times,
+ * a Jacobian with its factors 40 times as much. Other models: instructions of 2 (n = 18) to 20 (n = 119) evaluations for a factorisation and its Jacobian; of 14 (cable) and 27
  * (rod) with any number of elements, because the work in a band grows as that of an evaluation does; of 1 and 2 for a solve there. radau5
  * solves a real and a complex system per iteration. */
 static void set_prices(auto_self *self, bool use_radau, double n) {
@@ -194,8 +195,8 @@ static void set_prices(auto_self *self, bool use_radau, double n) {
   const double          evaluation = 1 + e->load_cost;
   const double          banded     = e->n_banded > 0 ? n * e->n_banded / e->nv : 0; /* unknowns in bands */
   const double          priced     = n - banded + fmin(banded, MOST_BANDED);
-  self->iteration_cost = is_fused ? (use_radau ? 84 : 28) / evaluation : 0.5 + (banded > 0 ? banded / n : 0);
-  self->factor_cost    = is_fused ? 350 / evaluation : 2 + 0.1 * priced;
+  self->iteration_cost = is_fused ? (use_radau ? 56 : 18) / evaluation : 0.5 + (banded > 0 ? banded / n : 0);
+  self->factor_cost    = is_fused ? 40 / evaluation : 2 + 0.1 * priced;
   self->trial_cost     = 20 * (6 + 2 * self->iteration_cost) + 8 * self->factor_cost;
   self->patience       = (int)fmax(FEWEST_STIFF, self->trial_cost / explicit_rk_n_stages(&self->explicit_method));
 }

@@ -5,11 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NULL, too, where E has entries beside its diagonal. */
+static double *diagonal_mass(yoke_implicit *implicit) {
+  const yoke_dae     *dae = implicit->dae;
+  const yoke_pattern *p   = dae->pattern;
+  double             *E   = yoke_arena_take(&implicit->arena, (size_t)dae->nx + 1, sizeof *E);
+  for (int j = 0; E != NULL && j < dae->nx; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      if (p->row[k] == j)
+        E[j] = dae->E[k];
+      else if (dae->E[k] != 0.0)
+        return NULL;
+    }
+  }
+  return E;
+}
+
 /* Nonzeros of E, given in the columns of the common pattern, by rows. */
 static bool compress_mass(yoke_implicit *implicit) {
   const yoke_dae     *dae = implicit->dae;
   const yoke_pattern *p   = dae->pattern;
   size_t              n   = 0;
+  implicit->E_diagonal    = diagonal_mass(implicit);
   for (int k = 0; k < p->nnz; ++k) n += dae->E[k] != 0.0;
   implicit->E_start = yoke_arena_take(&implicit->arena, (size_t)dae->nx + 2, sizeof *implicit->E_start);
   implicit->E_col   = yoke_arena_take(&implicit->arena, n + 1, sizeof *implicit->E_col);
@@ -39,7 +56,9 @@ static yoke_status create_linear(yoke_context *ctx, yoke_implicit *implicit, yok
     const yoke_component component = (yoke_component)implicit->dae->component[i];
     is_weak[i] = component == YOKE_COMPONENT_LAMBDA || component == YOKE_COMPONENT_MU || component == YOKE_COMPONENT_NU;
   }
-  const yoke_status status = yoke_linear_create_saddle(ctx, implicit->dae->pattern, is_weak, kind, &implicit->linear);
+  const int         n_levels = implicit->nq != implicit->nv ? 0 : implicit->dae->i_a >= 0 ? 2 : 1; /* q' = v, v' = a */
+  const yoke_status status =
+      yoke_linear_create_motion(ctx, implicit->dae->pattern, is_weak, kind, implicit->nv, n_levels, &implicit->linear);
   free(is_weak);
   return status;
 }
@@ -156,6 +175,10 @@ void yoke_implicit_unpack(const yoke_implicit *implicit, const double *x, double
 }
 
 void yoke_implicit_mass(const yoke_implicit *implicit, const double *x, double *y) {
+  if (implicit->E_diagonal != NULL) {
+    for (int i = 0; i < implicit->nx; ++i) y[i] = implicit->E_diagonal[i] * x[i];
+    return;
+  }
   for (int i = 0; i < implicit->nx; ++i) {
     double sum = 0.0;
     for (int k = implicit->E_start[i]; k < implicit->E_start[i + 1]; ++k) {
@@ -166,6 +189,10 @@ void yoke_implicit_mass(const yoke_implicit *implicit, const double *x, double *
 }
 
 void yoke_implicit_mass_add(const yoke_implicit *implicit, double factor, const double *x, double *y) {
+  if (implicit->E_diagonal != NULL) {
+    for (int i = 0; i < implicit->nx; ++i) y[i] += factor * (implicit->E_diagonal[i] * x[i]);
+    return;
+  }
   for (int i = 0; i < implicit->nx; ++i) {
     double sum = 0.0;
     for (int k = implicit->E_start[i]; k < implicit->E_start[i + 1]; ++k) {
@@ -243,13 +270,6 @@ double yoke_implicit_norm(const yoke_implicit *implicit, const double *d, const 
     sum += e * e;
   }
   return implicit->n_normed > 0 ? sqrt(sum / implicit->n_normed) : sqrt(sum);
-}
-
-bool yoke_all_finite(int n, const double *x) {
-  for (int i = 0; i < n; ++i) {
-    if (!isfinite(x[i])) return false;
-  }
-  return true;
 }
 
 double yoke_step_clip(double t, double h, double t_limit, bool is_fixed, bool *is_last) {

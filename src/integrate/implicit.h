@@ -10,6 +10,7 @@
 #define YOKE_INTEGRATE_IMPLICIT_H
 
 #include "integrate/integrator.h"
+#include "base/finite.h"
 #include "base/memory.h"
 
 #define YOKE_IMPLICIT_DELTA 1.0e-11
@@ -26,6 +27,7 @@ typedef struct yoke_implicit {
   int                   n_normed;         /* components of kind Q and V */
   bool                  has_quadratures;
 
+  double *E_diagonal; /* [nx]; NULL: E has other entries, too */
   /* nonzeros of E by rows: row i has columns E_col[E_start[i] ...] */
   int    *E_start; /* [nx + 1] */
   int    *E_col;
@@ -85,9 +87,6 @@ static inline double *yoke_carve(char *base, size_t *at, size_t count) {
   *at += yoke_cache_lines(count * sizeof(double));
   return part;
 }
-
-/* Are all n values finite? */
-bool yoke_all_finite(int n, const double *x);
 
 /* out [n]: cubic at s in [0, 1] of a step h, from values and rates at both ends. */
 static inline void yoke_hermite(int n, double h, double s, const double *x0, const double *rate0, const double *x1,

@@ -121,12 +121,7 @@ static yoke_status end_point(const yoke_integrator *integrator, yoke_integrator_
                              double h, double t_new, const euler_work *work, const yoke_step_end *end) {
   const yoke_implicit *implicit = integrator->self;
   YOKE_TRY(yoke_two_ends_project(integrator->equations, state, u, t_new, end));
-  for (int k = 0; k < implicit->nq; ++k) {
-    if (implicit->dae->component[k] == YOKE_COMPONENT_INTEGRAL ||
-        implicit->dae->component[k] == YOKE_COMPONENT_QUADRATURE) {
-      work->x_new[k] = work->x[k] + 0.5 * h * (work->rates[k] + work->rates_new[k]);
-    }
-  }
+  yoke_two_ends_quadratures(implicit, h, work->x, work->rates, end);
   return yoke_all_finite(implicit->nq, work->x_new) ? YOKE_OK : YOKE_NON_FINITE;
 }
 

@@ -10,8 +10,10 @@
  *   g_q dq - dlambda/p = -g(t_1, q):
  * multipliers grow by the gap times the penalty p, which is measured by the masses: 1/p = eps h^2/4 (G M^-1 G^T)_ii. It keeps the matrix regular
  * where rows depend on each other, and has no part in what the iteration converges to; gaps shrink by eps in every iteration.
+ * Where no joint is left (prescribed motions, whose rows ask for accelerations; loads that read these) it may have the form INDEX1: a is an unknown
+ * then, and nothing is left out.
  * Behind it v is projected onto g' = 0 and a onto g'' = 0 in the mass norm, the limit of the source's projections for a large penalty; a and
- * lambda are those of the ordinary view at (q_1, v_1). */
+ * lambda are those of the ordinary view at (q_1, v_1). With these, not with the multipliers of the iteration, quadratures follow the rule of q. */
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
 #include "integrate/two_ends.h"
@@ -155,11 +157,10 @@ static yoke_status newmark_create(yoke_context *ctx, yoke_integrator *integrator
   integrator->self   = self;
   options.form       = YOKE_DAE_GGL;
   yoke_status status = yoke_implicit_create(ctx, integrator->equations, &options, &self->implicit);
-  if (status == YOKE_OK && self->implicit->dae->form != YOKE_DAE_GGL)
-    status =
-        yoke_fail(ctx, YOKE_E_UNSUPPORTED,
-                  "solver 'newmark-al' does not know accelerations before a step is solved, and here loads or laws "
-                  "read them, or a coupling prescribes them; use genalpha or radau5");
+  if (status == YOKE_OK && self->implicit->dae->form != YOKE_DAE_GGL && integrator->equations->ng > 0)
+    status = yoke_fail(ctx, YOKE_E_UNSUPPORTED,
+                       "solver 'newmark-al' does not know accelerations of joints before a step is solved, and here "
+                       "loads or laws read accelerations, or a coupling sets them; use genalpha or radau5");
   if (status == YOKE_OK) status = make_system(self, integrator, ctx);
   if (status != YOKE_OK) {
     newmark_destroy(integrator);
@@ -202,6 +203,7 @@ static yoke_status make_matrix(const newmark *self, yoke_integrator_state *state
                                double t, const newmark_work *work) {
   const yoke_implicit *implicit = self->implicit;
   const yoke_dae      *dae      = implicit->dae;
+  const double         softness = dae->form == YOKE_DAE_GGL ? 0.25 * h * h * SOFTNESS : SOFTNESS; /* rows of g, of a */
   ++state->counters.jacobians;
   YOKE_TRY(yoke_implicit_jacobian(implicit, work->equations, work->u, u, YOKE_SIDE_LEFT, t, work->x, work->J));
   for (int c = 0; c < self->n; ++c) {
@@ -210,7 +212,7 @@ static yoke_status make_matrix(const newmark *self, yoke_integrator_state *state
       const int at = self->entry[k];
       work->A[k]   = at >= 0 ? 2.0 / h * dae->E[at] - work->J[at] : 0.0;
       if (dae->component[col] == YOKE_COMPONENT_LAMBDA && self->pattern->row[k] == c)
-        work->A[k] += 0.25 * h * h * SOFTNESS * diagonal(dae, col);
+        work->A[k] += softness * diagonal(dae, col);
     }
   }
   ++state->counters.factorings;
@@ -288,6 +290,7 @@ static yoke_status newmark_step(const yoke_integrator *integrator, void *scratch
   yoke_status         status = iterate(self, state, u, h, t_new, &work);
   if (status == YOKE_OK) status = yoke_two_ends_project(integrator->equations, state, u, t_new, &end);
   if (status == YOKE_OK) {
+    yoke_two_ends_quadratures(self->implicit, t_new - state->t, work.x0, work.rates0, &end);
     yoke_two_ends_accept(integrator, state, t_new, &end);
     return YOKE_OK;
   }

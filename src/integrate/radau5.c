@@ -13,7 +13,8 @@
  *   3. a and lambda of an accepted point come from the equations on the acceleration level (order 5), not from the
  *      stages (order 3 in index 2). The algebraic parts of the stages only start the next Newton iteration.
  *   4. Stage values of quadratures follow from a last evaluation of F when the last Newton increment was not small:
- *      their rows of J are empty, so Newton leaves them one iteration behind. */
+ *      their rows of J are empty, so Newton leaves them one iteration behind. Where motions are prescribed they always do: the
+ *      work of these reads multipliers, whose increments are in no norm. */
 #include "integrate/hop.h"
 #include "integrate/implicit.h"
 #include "integrate/methods.h"
@@ -677,7 +678,7 @@ static bool try_step(const yoke_integrator *integrator, yoke_integrator_state *s
     }
     memory->error_accepted = fmax(1.0e-2, error);
   }
-  if (self->implicit->has_quadratures && result.last > self->newton) {
+  if (self->implicit->has_quadratures && (result.last > self->newton || integrator->equations->n_motions > 0)) {
     *status = finish_quadratures(self->implicit, state, u, h, work);
     if (*status != YOKE_OK) return false;
   }

@@ -168,7 +168,7 @@ static void find_change(const walk *w, const yoke_factor *factor, const double *
   for (size_t s = 0; s < n_states; ++s) out[s * n + i] = r[s];
 }
 
-/* w->stage = (dq, dv) of X, for one direction after another; `change` as of find_change, NULL: not wanted. */
+/* w->stage = (dq, dv) of X, for one direction after another, those that have their result left out; `change` as of find_change, NULL: not wanted. */
 static void solve_stage(const walk *w, const tangents_point *at, const yoke_factor *factor, double alpha,
                         double *change) {
   const yoke_implicit   *implicit = w->implicit;
@@ -178,6 +178,11 @@ static void solve_stage(const walk *w, const tangents_point *at, const yoke_fact
   int                    entry = 0;
   memset(w->column, 0, (size_t)implicit->nx * sizeof *w->column);
   for (size_t i = 0; i < n; ++i) {
+    if (w->is_done[i]) {
+      for (size_t r = 0; r < n_states; ++r) w->stage[r * n + i] = w->base[r * n + i];
+      while (entry < d->n_entries && d->direction[entry] == (int)i) ++entry;
+      continue;
+    }
     for (size_t r = 0; r < n_states; ++r) w->column[r] = alpha * w->base[r * n + i];
     yoke_implicit_mass(implicit, w->column, w->right);
     for (; entry < d->n_entries && d->direction[entry] == (int)i; ++entry) {

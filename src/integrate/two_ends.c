@@ -1,7 +1,5 @@
 #include "integrate/two_ends.h"
 
-#include "integrate/implicit.h"
-
 #include <string.h>
 
 static size_t lay_out(const yoke_equations *e, char *base, yoke_two_ends *ends) {
@@ -54,6 +52,15 @@ yoke_status yoke_two_ends_project(const yoke_equations *e, yoke_integrator_state
   YOKE_TRY(e->ops->derivative(e->self, end->work, t, q, v, end->u_now, end->rates, end->rates + e->nq, end->lambda));
   return yoke_all_finite(e->nq + e->nv, end->x) && yoke_all_finite(e->nq + e->nv, end->rates) ? YOKE_OK
                                                                                               : YOKE_NON_FINITE;
+}
+
+void yoke_two_ends_quadratures(const yoke_implicit *implicit, double h, const double *x, const double *rates,
+                               const yoke_step_end *end) {
+  for (int k = 0; k < implicit->nq; ++k) {
+    if (implicit->dae->component[k] == YOKE_COMPONENT_INTEGRAL ||
+        implicit->dae->component[k] == YOKE_COMPONENT_QUADRATURE)
+      end->x[k] = x[k] + 0.5 * h * (rates[k] + end->rates[k]);
+  }
 }
 
 void yoke_two_ends_accept(const yoke_integrator *integrator, yoke_integrator_state *state, double t,

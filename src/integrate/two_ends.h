@@ -4,7 +4,7 @@
 #ifndef YOKE_INTEGRATE_TWO_ENDS_H
 #define YOKE_INTEGRATE_TWO_ENDS_H
 
-#include "integrate/integrator.h"
+#include "integrate/implicit.h"
 
 typedef struct yoke_two_ends {
   double *qdot, *q_prev, *v_prev, *qdot_prev;
@@ -29,6 +29,9 @@ void        yoke_two_ends_rates(const yoke_integrator *integrator, const yoke_in
  * YOKE_NON_FINITE: one of x or rates is not. */
 yoke_status yoke_two_ends_project(const yoke_equations *equations, yoke_integrator_state *state, const yoke_signal *u,
                                   double t, const yoke_step_end *end);
+/* Then quadratures, h behind x with these rates, by the trapezoidal rule. */
+void        yoke_two_ends_quadratures(const yoke_implicit *implicit, double h, const double *x, const double *rates,
+                                      const yoke_step_end *end);
 /* The state moves on to this end, at t. */
 void        yoke_two_ends_accept(const yoke_integrator *integrator, yoke_integrator_state *state, double t,
                                  const yoke_step_end *end);

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double dependent = 1e-10; /* what is left of a row with a largest entry of 1 */
+/* What is left, when the other rows are taken out, of a row whose largest entry was 1. Masses of T^T M T grow with its inverse square: at `poor` half of the
+ * digits are lost. Rows are scaled before, so that their units do not matter. */
+static const double dependent = 1e-10, poor = 1e-4;
 
 bool linear_rows_create(yoke_arena *arena, int m, int n, linear_rows *out) {
   const size_t mn = (size_t)m * (size_t)n;
@@ -38,7 +40,7 @@ static double largest_of(const double *row, int n, const bool *is_taken, int *co
 
 /* The row that is left with the largest entry that it may determine. -1: none is large enough. */
 static int choose(const linear_rows *r, const bool *is_taken, int *row) {
-  double largest = dependent;
+  double largest = poor;
   int    pivot   = -1;
   for (int l = 0; l < r->m; ++l) {
     if (r->pivot[l] >= 0) continue;
@@ -75,17 +77,20 @@ static void eliminate(linear_rows *r, int row, int pivot) {
   r->row_at[pivot] = row;
 }
 
-/* None of the rows that are left determines a freedom: of those that follow from the others the first, or the first one. */
+/* None of the rows that are left determines a freedom: of those that follow from the others the first, of those that nearly do, or the first one. */
 static linear_rows_verdict judge(const linear_rows *r, int *row) {
-  int column = 0;
-  *row       = -1;
-  for (int l = 0; l < r->m; ++l) {
-    if (r->pivot[l] >= 0) continue;
-    const bool is_dependent = largest_of(row_of(r->A, l, r->n), r->n, NULL, &column) <= dependent;
-    if (*row < 0 || is_dependent) *row = l;
-    if (is_dependent) return LINEAR_ROWS_DEPENDENT;
+  static const struct {
+    double              most; /* left of the row */
+    linear_rows_verdict verdict;
+  } kinds[]  = {{dependent, LINEAR_ROWS_DEPENDENT}, {poor, LINEAR_ROWS_NEAR}, {INFINITY, LINEAR_ROWS_TAKEN}};
+  int column = 0, k = 0;
+  for (;; ++k) {
+    for (*row = 0; *row < r->m; ++*row) {
+      const bool is_left = r->pivot[*row] < 0;
+      if (is_left && largest_of(row_of(r->A, *row, r->n), r->n, NULL, &column) <= kinds[k].most)
+        return kinds[k].verdict;
+    }
   }
-  return LINEAR_ROWS_TAKEN;
 }
 
 linear_rows_verdict linear_rows_solve(linear_rows *r, const bool *is_taken, int *row) {

@@ -30,6 +30,7 @@ typedef enum linear_rows_verdict {
   LINEAR_ROWS_SOLVED,
   LINEAR_ROWS_EMPTY,     /* a row is 0 */
   LINEAR_ROWS_DEPENDENT, /* a row follows from the others */
+  LINEAR_ROWS_NEAR,      /* it nearly does: digits would be lost without a word */
   LINEAR_ROWS_TAKEN      /* a row, with the help of the others, is over freedoms alone that it may not determine */
 } linear_rows_verdict;
 

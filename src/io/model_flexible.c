@@ -404,6 +404,11 @@ static bool fail_rows(reader *r, const yoke_yaml_node *node, linear_rows_verdict
   case LINEAR_ROWS_DEPENDENT:
     return model_mistake(r, node, "constraints",
                          "found row %d, which follows from the others, expected independent rows", row + 1);
+  case LINEAR_ROWS_NEAR:
+    return model_mistake(r, node, "constraints",
+                         "found row %d, of which the others leave less than a ten-thousandth, which costs half of all "
+                         "digits; expected rows that differ: subtract the others from it",
+                         row + 1);
   default:
     return model_mistake(r, node, "constraints",
                          "found row %d over freedoms of frames alone, or after the other rows have determined theirs, "

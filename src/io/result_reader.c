@@ -56,6 +56,12 @@ static yoke_status add_group(yoke_context *ctx, yoke_result *result, const char 
   return YOKE_OK;
 }
 
+static void clear_energies(yoke_energy_table *t) {
+  for (int i = 0; i < t->n; ++i) free(t->names[i]);
+  free(t->names), free(t->values);
+  *t = (yoke_energy_table){0};
+}
+
 /* ---- CSV ---- */
 
 /* The table of the result becomes its only group. */
@@ -133,42 +139,62 @@ static double read_number(hid_t object, const char *name) {
   return value;
 }
 
+/* Is there an attribute of n texts of fixed width, and has the file room for them? What a damaged file says is not asked of the memory. */
+static bool holds_texts(const yoke_result *result, hid_t object, const char *name, hsize_t n) {
+  hsize_t room = 0;
+  if (H5Aexists(object, name) <= 0 || H5Fget_filesize(result->file, &room) < 0) return false;
+  hid_t          attribute = H5Aopen(object, name, H5P_DEFAULT);
+  hid_t          type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+  const size_t   width    = type >= 0 ? H5Tget_size(type) : 0;
+  const hssize_t n_points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  const bool is_good = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 && width > 0 &&
+                       n_points >= 0 && (hsize_t)n_points == n && n <= room / width;
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Aclose(attribute);
+  return is_good;
+}
+
 /* Attribute of n texts of fixed width into texts[n]. */
 static yoke_status read_texts(yoke_context *ctx, const yoke_result *result, hid_t object, const char *name, int n,
                               char **texts) {
+  if (!holds_texts(result, object, name, (hsize_t)n))
+    return yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: '%s' of the values is not %d texts", result->path,
+                     name, n);
   hid_t        attribute = H5Aopen(object, name, H5P_DEFAULT);
-  hid_t        type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-  yoke_status  status = YOKE_OK;
-  const size_t width  = type >= 0 ? H5Tget_size(type) : 0;
-  char        *block  = NULL;
-  if (attribute < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || width == 0 ||
-      H5Sget_simple_extent_npoints(space) != n) {
-    status = yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: '%s' of the values is not %d texts", result->path,
-                       name, n);
-  } else if (!(block = yoke_allocate((size_t)n + 1, width))) {
-    status = fail_memory(ctx, result->path);
-  } else if (H5Aread(attribute, type, block) < 0) {
-    status = fail_hdf5(ctx, result, name);
-  }
+  hid_t        type      = H5Aget_type(attribute);
+  const size_t width     = H5Tget_size(type);
+  char        *block     = yoke_allocate((size_t)n + 1, width);
+  yoke_status  status    = block ? YOKE_OK : fail_memory(ctx, result->path);
+  if (status == YOKE_OK && H5Aread(attribute, type, block) < 0) status = fail_hdf5(ctx, result, name);
   for (int i = 0; status == YOKE_OK && i < n; ++i) {
     texts[i] = strndup(block + (size_t)i * width, width);
     if (!texts[i]) status = fail_memory(ctx, result->path);
   }
   free(block);
-  H5Sclose(space);
   H5Tclose(type);
   H5Aclose(attribute);
   return status;
 }
 
-/* Number of dimensions of a dataset with its extent; -1: no such dataset. */
-static int dataset_extent(hid_t parent, const char *name, hsize_t extent[2]) {
+/* Can so many numbers be in the file? Compression makes at most a thousandth of them, and a writer may be behind with the last ones. */
+static bool is_stored(hid_t dataset, const hsize_t extent[2]) {
+  const double most = 1024.0 * ((double)H5Dget_storage_size(dataset) + 1024.0);
+  return (double)extent[0] <= most && (double)extent[0] * (double)extent[1] <= most;
+}
+
+/* Number of dimensions of a dataset with its extent; -1: no such dataset, or more numbers than the file can hold, which is damage. */
+static int dataset_extent(bool *is_damaged, hid_t parent, const char *name, hsize_t extent[2]) {
   extent[0] = extent[1] = 0;
   hid_t dataset         = H5Dopen2(parent, name, H5P_DEFAULT);
   hid_t space           = dataset >= 0 ? H5Dget_space(dataset) : -1;
   int   rank            = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
   if (rank > 2) rank = -1;
   if (rank > 0) H5Sget_simple_extent_dims(space, extent, NULL);
+  if (rank > 0 && !is_stored(dataset, extent)) {
+    *is_damaged = true;
+    rank        = -1;
+  }
   if (space >= 0) H5Sclose(space);
   if (dataset >= 0) H5Dclose(dataset);
   return rank;
@@ -223,7 +249,10 @@ static int whole_or_0(double value) {
 /* The first n values of a dataset [n]; what is not there stays as it is. */
 static void read_track(hid_t group, const char *name, size_t n, double *values) {
   hsize_t extent[2];
-  if (H5Lexists(group, name, H5P_DEFAULT) <= 0 || dataset_extent(group, name, extent) != 1 || extent[0] < n) return;
+  bool    is_damaged; /* told when the file was opened */
+  if (H5Lexists(group, name, H5P_DEFAULT) <= 0 || dataset_extent(&is_damaged, group, name, extent) != 1 ||
+      extent[0] < n)
+    return;
   const hsize_t start = 0, count = n;
   hid_t         dataset = H5Dopen2(group, name, H5P_DEFAULT), in_file = H5Dget_space(dataset);
   hid_t         in_memory = H5Screate_simple(1, &count, NULL);
@@ -238,7 +267,7 @@ static void read_track(hid_t group, const char *name, size_t n, double *values) 
 static void read_report(yoke_result *result, hid_t group) {
   enum { ERROR, H, ORDER, REDUCED, FORCED, REJECTED, N = REJECTED + YOKE_N_REJECTIONS };
   const size_t n     = result->n_macro_steps;
-  double      *track = yoke_allocate(n * N + 1, sizeof *track);
+  double      *track = yoke_allocate(n + 1, N * sizeof *track);
   if (track == NULL) return;
   for (size_t k = 0; k < n; ++k) {
     track[ERROR * n + k]   = (double)NAN;
@@ -264,10 +293,11 @@ static void read_report(yoke_result *result, hid_t group) {
 }
 
 /* The largest entry of the last row of a dataset [n, m]; NaN: there is none, or one is not known. */
-static double largest_of_last_row(hid_t file, const char *name) {
-  hsize_t extent[2];
+static double largest_of_last_row(yoke_result *result, const char *name) {
+  hsize_t     extent[2];
+  const hid_t file = result->file;
   if (H5Lexists(file, "subsystems", H5P_DEFAULT) <= 0 || H5Lexists(file, name, H5P_DEFAULT) <= 0 ||
-      dataset_extent(file, name, extent) != 2 || extent[0] == 0 || extent[1] == 0)
+      dataset_extent(&result->is_damaged, file, name, extent) != 2 || extent[0] == 0 || extent[1] == 0)
     return (double)NAN;
   const hsize_t start[2] = {extent[0] - 1, 0}, count[2] = {1, extent[1]};
   double       *row     = yoke_allocate((size_t)extent[1], sizeof *row);
@@ -298,43 +328,71 @@ static void open_cosimulation(yoke_result *result) {
   result->macro_step   = read_number(group, "step");
   result->macro_rtol   = read_number(group, "rtol");
   result->n_subsystems = whole_or_0((double)count_points(group, "subsystems"));
-  if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(group, "time", extent) == 1)
+  if (H5Lexists(group, "time", H5P_DEFAULT) > 0 && dataset_extent(&result->is_damaged, group, "time", extent) == 1)
     result->n_macro_steps = (size_t)extent[0];
   if (H5Aexists(group, "control") > 0) {
     free(result->control);
     result->control = read_text(result, group, "control");
   }
-  result->accumulated_error = largest_of_last_row(result->file, "subsystems/accumulated_error");
+  result->accumulated_error = largest_of_last_row(result, "subsystems/accumulated_error");
   read_report(result, group);
   if (H5Lexists(group, "couplings", H5P_DEFAULT) > 0 && H5Lexists(group, "couplings/values", H5P_DEFAULT) > 0 &&
-      dataset_extent(group, "couplings/values", extent) == 2)
+      dataset_extent(&result->is_damaged, group, "couplings/values", extent) == 2)
     result->n_channels = whole_or_0((double)extent[1]);
   H5Oclose(group);
 }
 
-/* Rows and names of a table with so many columns; one that is not there, or empty, is not known. */
-static yoke_status read_energies(yoke_context *ctx, const yoke_result *result, const char *name, int columns,
-                                 yoke_energy_table *t) {
-  hsize_t extent[2];
-  if (H5Lexists(result->file, "energies", H5P_DEFAULT) <= 0 || H5Lexists(result->file, name, H5P_DEFAULT) <= 0 ||
-      dataset_extent(result->file, name, extent) != 2 || extent[0] == 0 || extent[1] != (hsize_t)columns)
-    return YOKE_OK;
-  const int n = whole_or_0((double)extent[0]);
-  t->names    = yoke_allocate((size_t)n + 1, sizeof *t->names);
-  t->values   = yoke_allocate((size_t)n * (size_t)columns + 1, sizeof *t->values);
+/* Are these n texts those of the attribute? YOKE_E_IO: no. */
+static yoke_status compare_texts(yoke_context *ctx, const yoke_result *result, hid_t object, const char *name, int n,
+                                 const char *const *expected) {
+  if (!holds_texts(result, object, name, (hsize_t)n)) return YOKE_E_IO;
+  char      **texts  = yoke_allocate((size_t)n + 1, sizeof *texts);
+  yoke_status status = texts ? read_texts(NULL, result, object, name, n, texts) : fail_memory(ctx, result->path);
+  for (int i = 0; status == YOKE_OK && i < n; ++i) status = strcmp(texts[i], expected[i]) == 0 ? YOKE_OK : YOKE_E_IO;
+  for (int i = 0; texts != NULL && i < n; ++i) free(texts[i]);
+  free(texts);
+  return status;
+}
+
+/* Rows of an open table [n, columns]; YOKE_E_IO: they cannot be read. */
+static yoke_status read_energy_rows(yoke_context *ctx, const yoke_result *result, hid_t dataset, hsize_t n, int columns,
+                                    yoke_energy_table *t) {
+  if (n > INT32_MAX || !holds_texts(result, dataset, "rows", n)) return YOKE_E_IO;
+  t->names  = yoke_allocate((size_t)n + 1, sizeof *t->names);
+  t->values = yoke_allocate((size_t)n + 1, (size_t)columns * sizeof *t->values);
   if (!t->names || !t->values) return fail_memory(ctx, result->path);
-  t->n                = n;
-  hid_t       dataset = H5Dopen2(result->file, name, H5P_DEFAULT);
-  yoke_status st      = read_texts(ctx, result, dataset, "rows", n, t->names);
-  if (st == YOKE_OK && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t->values) < 0)
-    st = fail_hdf5(ctx, result, name);
-  H5Dclose(dataset);
-  return st;
+  t->n = (int)n;
+  YOKE_TRY(read_texts(NULL, result, dataset, "rows", t->n, t->names));
+  return H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, t->values) < 0 ? YOKE_E_IO : YOKE_OK;
+}
+
+/* A table of the energy account with these columns. One without rows is not known, as one that is not there; one of another shape or kind is
+ * left out, with a warning: the quantities of the result do not depend on it. */
+static yoke_status read_energies(yoke_context *ctx, yoke_result *result, const char *name, int columns,
+                                 const char *const *names, yoke_energy_table *t) {
+  hsize_t extent[2];
+  if (H5Lexists(result->file, "energies", H5P_DEFAULT) <= 0 || H5Lexists(result->file, name, H5P_DEFAULT) == 0)
+    return YOKE_OK;
+  const int   rank    = dataset_extent(&result->is_damaged, result->file, name, extent);
+  hid_t       dataset = rank == 2 ? H5Dopen2(result->file, name, H5P_DEFAULT) : -1;
+  yoke_status status  = YOKE_E_IO;
+  if (dataset >= 0 && extent[1] == (hsize_t)columns)
+    status = compare_texts(ctx, result, dataset, "names", columns, names);
+  if (status == YOKE_OK && extent[0] > 0) status = read_energy_rows(ctx, result, dataset, extent[0], columns, t);
+  if (dataset >= 0) H5Dclose(dataset);
+  if (status == YOKE_E_IO) {
+    clear_energies(t);
+    yoke_warn(ctx, "'%s': /%s is no table of energies with %d named columns and named rows, it is left out",
+              result->path, name, columns);
+  }
+  return status == YOKE_E_IO ? YOKE_OK : status;
 }
 
 static yoke_status open_energies(yoke_context *ctx, yoke_result *result) {
-  YOKE_TRY(read_energies(ctx, result, "energies/subsystems", YOKE_N_SUBSYSTEM_ENERGIES, &result->energies[0]));
-  return read_energies(ctx, result, "energies/couplings", YOKE_N_COUPLING_ENERGIES, &result->energies[1]);
+  YOKE_TRY(read_energies(ctx, result, "energies/subsystems", YOKE_N_SUBSYSTEM_ENERGIES, yoke_subsystem_energies,
+                         &result->energies[0]));
+  return read_energies(ctx, result, "energies/couplings", YOKE_N_COUPLING_ENERGIES, yoke_coupling_energies,
+                       &result->energies[1]);
 }
 
 static void read_macro(const yoke_result *result, const char *track, double *values) {
@@ -351,14 +409,19 @@ static yoke_status open_group(yoke_context *ctx, yoke_result *result, const char
   hsize_t     time_extent[2], extent[2];
   yoke_status status = YOKE_OK;
   if (H5Iget_type(object) != H5I_GROUP || H5Lexists(object, "time", H5P_DEFAULT) <= 0 ||
-      dataset_extent(object, "time", time_extent) != 1) {
+      dataset_extent(&result->is_damaged, object, "time", time_extent) != 1) {
     H5Oclose(object);
     return status;
   }
-  const bool has_values = H5Lexists(object, "values", H5P_DEFAULT) > 0 && dataset_extent(object, "values", extent) == 2;
+  const bool has_values = H5Lexists(object, "values", H5P_DEFAULT) > 0 &&
+                          dataset_extent(&result->is_damaged, object, "values", extent) == 2;
   if (!has_values) extent[0] = time_extent[0], extent[1] = 0;
-  yoke_result_group *group = NULL;
-  if (extent[1] > (hsize_t)(INT32_MAX - result->n - 1)) {
+  yoke_result_group *group  = NULL;
+  hid_t              values = has_values && extent[1] > 0 ? H5Dopen2(object, "values", H5P_DEFAULT) : -1;
+  if (values >= 0 && !holds_texts(result, values, "names", extent[1])) {
+    status = yoke_fail(ctx, YOKE_E_IO, "'%s' was not written by yoke: 'names' of the values is not %llu texts",
+                       result->path, (unsigned long long)extent[1]);
+  } else if (extent[1] > (hsize_t)(INT32_MAX - result->n - 1)) {
     status = yoke_fail(ctx, YOKE_E_IO, "'%s' holds more quantities than can be read", result->path);
   } else {
     status = add_group(ctx, result, name, (int)extent[1], &group);
@@ -367,13 +430,12 @@ static yoke_status open_group(yoke_context *ctx, yoke_result *result, const char
     group->n_times = (size_t)(time_extent[0] < extent[0] ? time_extent[0] : extent[0]);
     status         = read_times(ctx, result, object, group);
   }
-  if (status == YOKE_OK && has_values && group->n > 0) {
-    hid_t values       = H5Dopen2(object, "values", H5P_DEFAULT);
+  if (status == YOKE_OK && values >= 0) {
     group->block_width = block_width(values, group->n_times, group->n);
     status             = read_texts(ctx, result, values, "names", group->n, result->names + group->first);
     if (status == YOKE_OK) status = read_texts(ctx, result, values, "units", group->n, result->units + group->first);
-    H5Dclose(values);
   }
+  if (values >= 0) H5Dclose(values);
   H5Oclose(object);
   return status;
 }
@@ -600,10 +662,7 @@ void yoke_result_reader_close(yoke_result **result) {
     free(r->names[i]);
     free(r->units[i]);
   }
-  for (int k = 0; k < 2; ++k) {
-    for (int i = 0; i < r->energies[k].n; ++i) free(r->energies[k].names[i]);
-    free(r->energies[k].names), free(r->energies[k].values);
-  }
+  for (int k = 0; k < 2; ++k) clear_energies(&r->energies[k]);
   free(r->groups), free(r->names), free(r->units), free(r->by_name);
   free(r->scheme), free(r->sequence), free(r->control);
   free(r->path), free(r->version), free(r->name), free(r->model), free(r->settings), free(r->status);

@@ -1,5 +1,10 @@
 #include "io/result_writer.h"
 
+const char *const yoke_subsystem_energies[YOKE_N_SUBSYSTEM_ENERGIES] = {"energy", "dissipated", "external", "work",
+                                                                        "leak"};
+const char *const yoke_coupling_energies[YOKE_N_COUPLING_ENERGIES]   = {"energy", "dissipated", "work_1",
+                                                                        "work_2", "leak",       "corrected"};
+
 #ifndef YOKE_WITH_HDF5
 
 yoke_status yoke_result_writer_create(yoke_context *ctx, const yoke_result_def *def, yoke_result_writer **out) {
@@ -153,11 +158,6 @@ typedef struct table {
   int    n; /* rows */
   bool   is_filled;
 } table;
-
-static const char *const subsystem_energies[YOKE_N_SUBSYSTEM_ENERGIES] = {"energy", "dissipated", "external", "work",
-                                                                          "leak"};
-static const char *const coupling_energies[YOKE_N_COUPLING_ENERGIES]   = {"energy", "dissipated", "work_1",
-                                                                          "work_2", "leak",       "corrected"};
 
 struct yoke_result_writer {
   yoke_arena       arena;
@@ -397,9 +397,10 @@ static bool create_energy_table(yoke_result_writer *writer, hid_t group, const c
 static bool create_energies(yoke_result_writer *writer, const yoke_result_split *split) {
   hid_t      group = create_group(writer, writer->file, "energies");
   table     *t     = writer->energies;
-  const bool done  = group >= 0 &&
-                    create_energy_table(writer, group, "subsystems", &t[0], subsystem_energies, split->subsystems) &&
-                    create_energy_table(writer, group, "couplings", &t[1], coupling_energies, split->couplings);
+  const bool done =
+      group >= 0 &&
+      create_energy_table(writer, group, "subsystems", &t[0], yoke_subsystem_energies, split->subsystems) &&
+      create_energy_table(writer, group, "couplings", &t[1], yoke_coupling_energies, split->couplings);
   if (group >= 0) H5Gclose(group);
   return done;
 }

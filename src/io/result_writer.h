@@ -92,7 +92,9 @@ double *yoke_result_writer_times(yoke_result_writer *writer, int threads);
 /* The energy account at the end: rows of so many numbers [J] to be filled, of every subsystem or of every coupling of a split run; NULL: there is
  * no file. */
 enum { YOKE_N_SUBSYSTEM_ENERGIES = 5, YOKE_N_COUPLING_ENERGIES = 6 };
-double *yoke_result_writer_energies(yoke_result_writer *writer, bool of_couplings);
+extern const char *const yoke_subsystem_energies[YOKE_N_SUBSYSTEM_ENERGIES]; /* names of the numbers */
+extern const char *const yoke_coupling_energies[YOKE_N_COUPLING_ENERGIES];
+double                  *yoke_result_writer_energies(yoke_result_writer *writer, bool of_couplings);
 
 /* Append a macro step (split runs only). */
 yoke_status yoke_result_writer_macro(yoke_result_writer *writer, yoke_context *ctx, const yoke_macro_row *row);

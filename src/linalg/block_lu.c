@@ -332,6 +332,22 @@ static yoke_status sort_parts(yoke_arena *scratch, const block_graph *g, const b
   return eliminate_graph(scratch, g, t);
 }
 
+/* Bytes of panels, of the rims of the parts and of the targets of updates, which are as many as there are pairs of blocks below a column: where many blocks know each other,
+ * around a subsystem with hundreds of couplings say, these are far more than the blocks. */
+static double predict_bytes(const block_graph *g, const block_tree *t, const yoke_block_lu *lu) {
+  double n_values = 0.0, n_pairs = 0.0;
+  for (int k = 0, p = 0; k < lu->n; ++k) {
+    const double m = g->size[t->order[k]], n_below = t->column[k + 1] - t->column[k];
+    double       h = 0.0;
+    for (int e = t->column[k]; e < t->column[k + 1]; ++e) h += g->size[t->order[t->below[e]]];
+    while (k >= lu->first[p + 1]) ++p;
+    n_values += m * (m + 2.0 * h);
+    n_pairs += 0.5 * n_below * (n_below + 1.0);
+    if (p < lu->n_parts && k == lu->first[p + 1] - 1) n_values += h * h; /* the root of a part */
+  }
+  return n_values * (double)sizeof(double) + n_pairs * (double)sizeof(int);
+}
+
 /* ---- layout ---- */
 
 /* Rows of the panel of column c before block r. */
@@ -489,7 +505,9 @@ static yoke_status place_entries(yoke_block_lu *lu, yoke_arena *scratch) {
   return YOKE_OK;
 }
 
-static yoke_status build(yoke_block_lu *lu, yoke_arena *scratch, int n_blocks, const int *first_row, block_tree *tree) {
+/* *is_small: it takes `most` bytes at most, and is there. */
+static yoke_status build(yoke_block_lu *lu, yoke_arena *scratch, int n_blocks, const int *first_row, double most,
+                         block_tree *tree, bool *is_small) {
   block_graph g   = {0};
   block_cut   cut = {0};
   lu->part_of     = yoke_arena_take(&lu->arena, (size_t)n_blocks + 1, sizeof *lu->part_of);
@@ -498,29 +516,33 @@ static yoke_status build(yoke_block_lu *lu, yoke_arena *scratch, int n_blocks, c
   lu->n = g.n;
   YOKE_TRY(choose_order(scratch, &g, tree, &cut));
   YOKE_TRY(sort_parts(scratch, &g, &cut, tree, lu));
+  *is_small = most == 0.0 || predict_bytes(&g, tree, lu) <= most;
+  if (!*is_small) return YOKE_OK;
   YOKE_TRY(lay_out_columns(lu, &g, tree));
   YOKE_TRY(lay_out_values(lu));
   return place_entries(lu, scratch);
 }
 
 yoke_status yoke_block_lu_create(yoke_context *ctx, const yoke_pattern *pattern, int n_blocks, const int *first_row,
-                                 yoke_block_lu **out) {
+                                 double most, yoke_block_lu **out) {
   YOKE_ASSERT(pattern->n_rows == pattern->n_cols && first_row[n_blocks] == pattern->n_rows);
   *out              = NULL;
   yoke_block_lu *lu = yoke_allocate(1, sizeof *lu);
   if (lu == NULL) return yoke_out_of_memory(ctx, "the order of %d blocks", n_blocks);
-  yoke_arena scratch = {0};
-  block_tree tree    = {0};
-  lu->arena          = yoke_arena_of(ctx);
-  lu->pattern        = pattern;
-  lu->n_rows         = pattern->n_rows;
-  if (build(lu, &scratch, n_blocks, first_row, &tree) == YOKE_OK)
+  yoke_arena scratch         = {0};
+  block_tree tree            = {0};
+  lu->arena                  = yoke_arena_of(ctx);
+  lu->pattern                = pattern;
+  lu->n_rows                 = pattern->n_rows;
+  bool              is_small = false;
+  const yoke_status status   = build(lu, &scratch, n_blocks, first_row, most, &tree, &is_small);
+  if (status == YOKE_OK && is_small)
     *out = lu;
   else
     yoke_block_lu_destroy(&lu);
   free(tree.below);
   yoke_arena_free(&scratch);
-  return *out != NULL ? YOKE_OK : yoke_out_of_memory(ctx, "the factors of %d blocks", n_blocks);
+  return status == YOKE_OK ? YOKE_OK : yoke_out_of_memory(ctx, "the factors of %d blocks", n_blocks);
 }
 
 int yoke_block_lu_n_parts(const yoke_block_lu *lu) {

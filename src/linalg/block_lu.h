@@ -15,9 +15,10 @@
 
 typedef struct yoke_block_lu yoke_block_lu;
 
-/* first_row [n_blocks + 1] from 0 to the rows of the pattern (keeps), which is square; blocks of no rows are fine. Gives. */
+/* first_row [n_blocks + 1] from 0 to the rows of the pattern (keeps), which is square; blocks of no rows are fine. Where factors and the targets of their
+ * updates take more than `most` bytes (0: any number is fine) *out is NULL, and nothing has failed. Gives. */
 yoke_status yoke_block_lu_create(yoke_context *ctx, const yoke_pattern *pattern, int n_blocks, const int *first_row,
-                                 yoke_block_lu **out);
+                                 double most, yoke_block_lu **out);
 void        yoke_block_lu_destroy(yoke_block_lu **lu);
 
 int yoke_block_lu_n_parts(const yoke_block_lu *lu);

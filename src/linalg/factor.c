@@ -1,4 +1,4 @@
-/* LU factors: sparse (KLU), dense and banded (LAPACK).
+/* LU factors: sparse (KLU; tridiagonal ones by LAPACK), dense and banded (LAPACK).
  *
  * Invariants:
  *   1. A yoke_linear does not change after creation, but for its spare factors. A factor does not change while more than
@@ -10,10 +10,13 @@
  *      private copies of these two small structs. */
 #include "linalg/lapack.h"
 #include "linalg/block_lu.h"
+#include "linalg/condense.h"
 #include "linalg/sparse.h"
 #include "base/assert.h"
+#include "base/finite.h"
 #include "base/memory.h"
 #include "linalg/numeric.h"
+#include "linalg/tridiagonal.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -40,11 +43,14 @@ struct yoke_linear {
   const yoke_pattern *pattern;
   yoke_linear_kind    kind;
   int                 n;
-  klu_symbolic       *symbolic;     /* KLU: ordering by BTF and AMD */
-  klu_common          common;       /* KLU: settings, copied for each call */
-  int                *place;        /* banded: [n] row and column i of the matrix are place[i] of the band */
-  int                 lower, upper; /* banded: widths */
-  yoke_block_lu      *blocks;       /* KLU: NULL: no blocks */
+  klu_symbolic       *symbolic;       /* KLU: ordering by BTF and AMD */
+  klu_common          common;         /* KLU: settings, copied for each call */
+  int                *place;          /* banded: [n] row and column i of the matrix are place[i] of the band */
+  int                 lower, upper;   /* banded: widths */
+  yoke_block_lu      *blocks;         /* KLU: NULL: no blocks */
+  bool                is_tridiagonal; /* KLU has nothing to do */
+  yoke_condense      *condense;       /* NULL: none; `inner` has the condensed matrix, and nothing above is used */
+  yoke_linear        *inner;
   spare_factors      *spare;
 };
 
@@ -55,9 +61,10 @@ struct yoke_factor {
   bool               is_complex;
   klu_numeric       *numeric;   /* KLU */
   double             growth;    /* KLU: growth of the factorisation that chose the pivots, see yoke_numeric_growth */
-  double            *values;    /* dense, banded: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
-  lapack_int        *pivot;     /* dense, banded, blocks: [n] */
+  double            *values;    /* dense, banded, tridiagonal: the LU; KLU complex: room for pairs (re, im) [2 nnz] */
+  lapack_int        *pivot;     /* dense, banded, tridiagonal, blocks: [n] */
   bool               is_blocks; /* made by blocks, not by KLU */
+  yoke_factor       *inner;     /* of the condensed matrix; values: what solves keep, then room for its values */
 };
 
 /* ---- graph of a pattern ---- */
@@ -333,21 +340,33 @@ yoke_status yoke_linear_check(yoke_context *ctx, yoke_linear_kind kind, int n) {
                    n, 1e-9 * bytes);
 }
 
-yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
-                                      yoke_linear_kind kind, yoke_linear **out) {
+/* ---- creation ---- */
+
+static yoke_status analyse(yoke_context *ctx, yoke_linear *linear, const uint8_t *is_weak) {
+  switch (linear->kind) {
+  case YOKE_LINEAR_KLU: return linear->is_tridiagonal ? YOKE_OK : analyse_sparse(ctx, linear, is_weak);
+  case YOKE_LINEAR_BANDED: return analyse_band(ctx, linear);
+  case YOKE_LINEAR_DENSE: break;
+  }
+  return YOKE_OK;
+}
+
+/* KLU orders its matrix, for factors by blocks too, which fall back to it. */
+static yoke_status linear_create(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
+                                 yoke_linear_kind kind, bool has_blocks, yoke_linear **out) {
   *out = NULL;
   YOKE_ASSERT(pattern->n_rows == pattern->n_cols);
   YOKE_TRY(yoke_linear_check(ctx, kind, pattern->n_rows));
   yoke_linear *linear = yoke_allocate(1, sizeof *linear);
   if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
-  linear->arena      = yoke_arena_of(ctx);
-  linear->pattern    = pattern;
-  linear->kind       = kind;
-  linear->n          = pattern->n_rows;
-  linear->spare      = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
-  yoke_status status = yoke_arena_check(&linear->arena, ctx, "a linear solver");
-  if (status == YOKE_OK && kind == YOKE_LINEAR_KLU) status = analyse_sparse(ctx, linear, is_weak);
-  if (status == YOKE_OK && kind == YOKE_LINEAR_BANDED) status = analyse_band(ctx, linear);
+  linear->arena          = yoke_arena_of(ctx);
+  linear->pattern        = pattern;
+  linear->kind           = kind;
+  linear->n              = pattern->n_rows;
+  linear->is_tridiagonal = kind == YOKE_LINEAR_KLU && !has_blocks && yoke_tridiagonal_fits(pattern);
+  linear->spare          = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
+  yoke_status status     = yoke_arena_check(&linear->arena, ctx, "a linear solver");
+  if (status == YOKE_OK) status = analyse(ctx, linear, is_weak);
   if (status != YOKE_OK) {
     yoke_linear_destroy(&linear);
     return status;
@@ -356,15 +375,60 @@ yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pat
   return YOKE_OK;
 }
 
+yoke_status yoke_linear_create_motion(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
+                                      yoke_linear_kind kind, int n, int n_levels, yoke_linear **out) {
+  yoke_condense *condense = NULL;
+  *out                    = NULL;
+  if (n_levels > 0) YOKE_TRY(yoke_condense_create(ctx, pattern, n, &condense));
+  if (condense == NULL) return linear_create(ctx, pattern, is_weak, kind, false, out);
+  yoke_linear *linear = yoke_allocate(1, sizeof *linear);
+  if (linear == NULL) {
+    yoke_condense_destroy(&condense);
+    return yoke_out_of_memory(ctx, "a linear solver");
+  }
+  linear->arena      = yoke_arena_of(ctx);
+  linear->pattern    = pattern;
+  linear->kind       = kind;
+  linear->n          = pattern->n_rows;
+  linear->condense   = condense;
+  linear->spare      = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
+  yoke_status status = yoke_arena_check(&linear->arena, ctx, "a linear solver");
+  if (status == YOKE_OK) {
+    status = yoke_linear_create_motion(ctx, yoke_condense_pattern(condense), is_weak != NULL ? is_weak + n : NULL, kind,
+                                       n, n_levels - 1, &linear->inner);
+  }
+  if (status != YOKE_OK) {
+    yoke_linear_destroy(&linear);
+    return status;
+  }
+  *out = linear;
+  return YOKE_OK;
+}
+
+yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
+                                      yoke_linear_kind kind, yoke_linear **out) {
+  return linear_create(ctx, pattern, is_weak, kind, false, out);
+}
+
 yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern, yoke_linear_kind kind,
                                yoke_linear **out) {
   return yoke_linear_create_saddle(ctx, pattern, NULL, kind, out);
 }
 
+/* Blocks may take so many times the memory of KLU's factors, a number and its row for every entry; -1 entries: not known. Beyond it KLU is
+ * quicker, too. */
+static double most_of_blocks(const yoke_linear *linear) {
+  static const double times = 2.0;
+  const klu_symbolic *s     = linear->symbolic;
+  if (s == NULL || !(s->lnz > 0.0 && s->unz > 0.0)) return 0.0;
+  return times * (s->lnz + s->unz + s->nzoff) * (double)(sizeof(double) + sizeof(int));
+}
+
 yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern, int n_blocks,
                                       const int *first_row, yoke_linear **out) {
-  YOKE_TRY(yoke_linear_create(ctx, pattern, YOKE_LINEAR_KLU, out));
-  const yoke_status status = yoke_block_lu_create(ctx, pattern, n_blocks, first_row, &(*out)->blocks);
+  YOKE_TRY(linear_create(ctx, pattern, NULL, YOKE_LINEAR_KLU, true, out));
+  const yoke_status status =
+      yoke_block_lu_create(ctx, pattern, n_blocks, first_row, most_of_blocks(*out), &(*out)->blocks);
   if (status != YOKE_OK) yoke_linear_destroy(out);
   return status;
 }
@@ -403,13 +467,23 @@ static size_t band_height(const yoke_linear *linear) {
 
 static size_t value_count(const yoke_linear *linear, bool is_complex) {
   const size_t n = (size_t)linear->n, parts = is_complex ? 2 : 1;
+  if (linear->condense != NULL) {
+    return yoke_condense_n_kept(linear->condense, is_complex) + parts * (size_t)linear->inner->pattern->nnz;
+  }
   switch (linear->kind) {
   case YOKE_LINEAR_DENSE: return parts * n * n;
   case YOKE_LINEAR_BANDED: return parts * n * band_height(linear);
   case YOKE_LINEAR_KLU: break;
   }
+  if (linear->is_tridiagonal) return yoke_tridiagonal_n_values(linear->n, is_complex);
   if (is_complex) return 2 * (size_t)linear->pattern->nnz;
   return linear->blocks != NULL ? yoke_block_lu_n_values(linear->blocks) : 0;
+}
+
+/* Does the numeric object of KLU hold it? */
+static bool is_by_klu(const yoke_factor *factor) {
+  const yoke_linear *linear = factor->linear;
+  return linear->kind == YOKE_LINEAR_KLU && !factor->is_blocks && !linear->is_tridiagonal && linear->condense == NULL;
 }
 
 static size_t entry_size(const yoke_factor *factor) {
@@ -418,6 +492,7 @@ static size_t entry_size(const yoke_factor *factor) {
 
 /* No pivot order. */
 static void factor_forget(yoke_factor *factor) {
+  yoke_factor_release(&factor->inner);
   yoke_numeric_free(&factor->numeric, entry_size(factor), &factor->linear->common);
 }
 
@@ -438,6 +513,8 @@ void yoke_linear_destroy(yoke_linear **linear) {
     klu_free_symbolic(&(*linear)->symbolic, &common);
   }
   yoke_block_lu_destroy(&(*linear)->blocks);
+  yoke_linear_destroy(&(*linear)->inner); /* behind the spare factors, which hold factors of it */
+  yoke_condense_destroy(&(*linear)->condense);
   yoke_arena_free(&(*linear)->arena);
   free(*linear);
   *linear = NULL;
@@ -451,7 +528,7 @@ static yoke_factor *factor_create(const yoke_linear *linear, bool is_complex) {
   factor->linear     = linear;
   factor->is_complex = is_complex;
   factor->values     = yoke_arena_take(&factor->arena, value_count(linear, is_complex) + 1, sizeof *factor->values);
-  if (linear->kind != YOKE_LINEAR_KLU || linear->blocks != NULL)
+  if (linear->condense == NULL && (linear->kind != YOKE_LINEAR_KLU || linear->blocks != NULL || linear->is_tridiagonal))
     factor->pivot = yoke_arena_take(&factor->arena, (size_t)linear->n + 1, sizeof *factor->pivot);
   if (factor->arena.has_failed) {
     factor_destroy(factor);
@@ -514,9 +591,10 @@ static bool sparse_refactor(yoke_factor *factor, double *values, klu_common *com
 /* `factor` is ours alone; it holds a numeric object with a pivot order to try, or none. */
 static yoke_status sparse_make(yoke_factor *factor, const double *re, const double *im) {
   const yoke_linear *linear = factor->linear;
-  klu_common         common = linear->common;
-  double            *values = sparse_values(factor, re, im);
-  int               *start = linear->pattern->col_start, *row = linear->pattern->row;
+  if (linear->is_tridiagonal) return yoke_tridiagonal_make(linear->pattern, re, im, factor->values, factor->pivot);
+  klu_common common = linear->common;
+  double    *values = sparse_values(factor, re, im);
+  int       *start = linear->pattern->col_start, *row = linear->pattern->row;
   factor->is_blocks = false;
   if (factor->numeric != NULL) {
     if (sparse_refactor(factor, values, &common)) return YOKE_OK;
@@ -573,19 +651,28 @@ static yoke_status band_make(yoke_factor *factor, const double *re, const double
   return info == 0 ? YOKE_OK : info > 0 ? YOKE_SINGULAR : YOKE_E_INTERNAL;
 }
 
-/* ---- make and solve ---- */
+/* ---- condensed ---- */
 
-static bool all_finite(int n, const double *x) {
-  for (int i = 0; i < n; ++i) {
-    if (!isfinite(x[i])) return false;
-  }
-  return true;
+static yoke_status condensed_make(yoke_factor *factor, const double *re, const double *im) {
+  const yoke_linear *linear   = factor->linear;
+  double            *small_re = factor->values + yoke_condense_n_kept(linear->condense, factor->is_complex);
+  double            *small_im = im != NULL ? small_re + linear->inner->pattern->nnz : NULL;
+  yoke_condense_make(linear->condense, re, im, small_re, small_im, factor->values);
+  const yoke_status status = yoke_factor_make(linear->inner, small_re, small_im, &factor->inner);
+  return status == YOKE_NON_FINITE ? YOKE_SINGULAR : status; /* the whole matrix is finite: a row of q has no pivot */
 }
+
+/* ---- make and solve ---- */
 
 /* The pivot order of another factor of the same kind. False: out of memory. */
 static bool factor_assign(yoke_factor *factor, const yoke_factor *from) {
   const size_t entry = entry_size(from);
   factor->growth     = from->growth;
+  if (from->inner != NULL) {
+    yoke_factor_release(&factor->inner);
+    factor->inner = yoke_factor_retain(from->inner); /* is copied when it is made anew */
+    return true;
+  }
   if (from->numeric == NULL) {
     factor_forget(factor);
     return true;
@@ -618,14 +705,16 @@ static yoke_factor *own_factor(const yoke_linear *linear, bool is_complex, yoke_
 
 yoke_status yoke_factor_make(const yoke_linear *linear, const double *re, const double *im, yoke_factor **factor) {
   const int nnz = linear->pattern->nnz;
-  if (!all_finite(nnz, re) || (im != NULL && !all_finite(nnz, im))) {
+  if (!yoke_all_finite(nnz, re) || (im != NULL && !yoke_all_finite(nnz, im))) {
     yoke_factor_release(factor);
     return YOKE_NON_FINITE;
   }
   yoke_factor *made = own_factor(linear, im != NULL, factor);
   if (made == NULL) return YOKE_E_MEMORY;
   yoke_status status = YOKE_OK;
-  if (linear->n > 0) {
+  if (linear->condense != NULL) {
+    status = condensed_make(made, re, im);
+  } else if (linear->n > 0) {
     switch (linear->kind) {
     case YOKE_LINEAR_KLU: status = sparse_make(made, re, im); break;
     case YOKE_LINEAR_DENSE: status = dense_make(made, re, im); break;
@@ -688,7 +777,7 @@ static void solve_packed(const yoke_factor *factor, double *x, double *work) {
   const lapack_int   n = linear->n, lower = linear->lower, upper = linear->upper, height = 2 * lower + upper + 1;
   if (factor->is_blocks) {
     yoke_block_lu_solve(linear->blocks, factor->values, factor->pivot, x, work);
-  } else if (linear->kind == YOKE_LINEAR_KLU) {
+  } else if (is_by_klu(factor)) {
     klu_common  common  = linear->common; /* invariant 3 */
     klu_numeric numeric = *factor->numeric;
     numeric.Xwork       = work;
@@ -717,6 +806,19 @@ void yoke_factor_solve(const yoke_factor *factor, double *re, double *im, double
   const int  n     = factor->linear->n;
   const int *place = factor->linear->place;
   if (n == 0) return;
+  if (factor->linear->condense != NULL) {
+    const yoke_condense *condense = factor->linear->condense;
+    const int            m        = yoke_condense_n(condense);
+    double              *left     = factor->is_complex ? im : NULL;
+    yoke_condense_right(condense, factor->values, re, left);
+    yoke_factor_solve(factor->inner, re + m, left != NULL ? left + m : NULL, work);
+    yoke_condense_expand(condense, factor->values, re, left);
+    return;
+  }
+  if (factor->linear->is_tridiagonal) {
+    yoke_tridiagonal_solve(n, factor->values, factor->pivot, re, factor->is_complex ? im : NULL);
+    return;
+  }
   if (!factor->is_complex && place == NULL) {
     solve_packed(factor, re, work);
     return;
@@ -748,6 +850,10 @@ static uint64_t fingerprint(const yoke_linear *linear) {
   sum                        = yoke_checksum(sum, p->col_start, (n + 1) * sizeof(int));
   sum                        = yoke_checksum(sum, p->row, (size_t)p->nnz * sizeof(int));
   if (linear->place != NULL) sum = yoke_checksum(sum, linear->place, n * sizeof(int));
+  if (linear->inner != NULL) {
+    const uint64_t inner = fingerprint(linear->inner);
+    return yoke_checksum(sum, &inner, sizeof inner);
+  }
   if (linear->symbolic == NULL) return sum;
   sum = yoke_checksum(sum, linear->symbolic->P, n * sizeof(int));
   sum = yoke_checksum(sum, linear->symbolic->Q, n * sizeof(int));
@@ -769,7 +875,10 @@ void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
   yoke_pack_int64(pack, (int64_t)fingerprint(linear));
   yoke_pack_bool(pack, factor->is_blocks);
   if (linear->n == 0) return;
-  if (linear->kind == YOKE_LINEAR_KLU && !factor->is_blocks) {
+  if (linear->condense != NULL) {
+    yoke_pack_doubles(pack, yoke_condense_n_kept(linear->condense, factor->is_complex), factor->values);
+    yoke_factor_pack(factor->inner, pack);
+  } else if (is_by_klu(factor)) {
     yoke_pack_double(pack, factor->growth);
     yoke_numeric_pack(linear->symbolic, factor->numeric, entry_size(factor), pack);
   } else {
@@ -779,9 +888,13 @@ void yoke_factor_pack(const yoke_factor *factor, yoke_pack *pack) {
 }
 
 /* The content of a factor that only the caller holds. */
-static yoke_status factor_read(yoke_factor *factor, yoke_unpack *in) {
+static yoke_status factor_read(yoke_factor *factor, yoke_unpack *in, yoke_context *ctx) {
   const yoke_linear *linear = factor->linear;
-  if (linear->kind == YOKE_LINEAR_KLU && !factor->is_blocks) {
+  if (linear->condense != NULL) {
+    yoke_unpack_doubles(in, yoke_condense_n_kept(linear->condense, factor->is_complex), factor->values);
+    return yoke_factor_unpack(linear->inner, in, ctx, &factor->inner);
+  }
+  if (is_by_klu(factor)) {
     factor->growth  = yoke_unpack_double(in);
     factor->numeric = yoke_numeric_unpack(linear->symbolic, entry_size(factor), &linear->common, in);
     return factor->numeric != NULL || in->failure != NULL ? YOKE_OK : YOKE_E_MEMORY;
@@ -816,8 +929,8 @@ yoke_status yoke_factor_unpack(const yoke_linear *linear, yoke_unpack *in, yoke_
   if (factor == NULL) return yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
   factor_forget(factor);
   factor->is_blocks  = is_blocks;
-  yoke_status status = linear->n > 0 ? factor_read(factor, in) : YOKE_OK;
-  if (status != YOKE_OK) status = yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
+  yoke_status status = linear->n > 0 ? factor_read(factor, in, ctx) : YOKE_OK;
+  if (status == YOKE_E_MEMORY) status = yoke_out_of_memory(ctx, "the factors of a packed state (%d rows)", linear->n);
   if (status == YOKE_OK) status = yoke_unpack_check(in, ctx);
   if (status != YOKE_OK) {
     yoke_factor_release(&factor);

@@ -22,6 +22,9 @@ void dgbtrs_(text trans, in n, in lower, in upper, in n_right, const double *A, 
              lapack_int *info, size_t);
 void zgbtrs_(text trans, in n, in lower, in upper, in n_right, const lapack_complex *A, in lda, in pivot,
              lapack_complex *B, in ldb, lapack_int *info, size_t);
+void dgttrf_(in n, double *lower, double *diagonal, double *upper, double *second, lapack_int *pivot, lapack_int *info);
+void zgttrf_(in n, lapack_complex *lower, lapack_complex *diagonal, lapack_complex *upper, lapack_complex *second,
+             lapack_int *pivot, lapack_int *info);
 void dgesv_(in n, in n_right, double *A, in lda, lapack_int *pivot, double *B, in ldb, lapack_int *info);
 void dgelsy_(in m, in n, in n_right, double *A, in lda, double *B, in ldb, lapack_int *pivot, const double *rcond,
              lapack_int *rank, double *work, in n_work, lapack_int *info);
@@ -107,6 +110,20 @@ lapack_int lapack_zgbtrs(char trans, lapack_int n, lapack_int lower, lapack_int 
                          lapack_int ldb) {
   lapack_int info = 0;
   zgbtrs_(&trans, &n, &lower, &upper, &n_right, A, &lda, pivot, B, &ldb, &info, 1);
+  return info;
+}
+
+lapack_int lapack_dgttrf(lapack_int n, double *lower, double *diagonal, double *upper, double *second,
+                         lapack_int *pivot) {
+  lapack_int info = 0;
+  dgttrf_(&n, lower, diagonal, upper, second, pivot, &info);
+  return info;
+}
+
+lapack_int lapack_zgttrf(lapack_int n, lapack_complex *lower, lapack_complex *diagonal, lapack_complex *upper,
+                         lapack_complex *second, lapack_int *pivot) {
+  lapack_int info = 0;
+  zgttrf_(&n, lower, diagonal, upper, second, pivot, &info);
   return info;
 }
 

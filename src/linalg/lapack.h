@@ -12,6 +12,12 @@ enum { LAPACK_NOT_A_NUMBER = -1000, LAPACK_NO_MEMORY = -1001 };
 
 /* ---- A = P L U, dense and of bands ---- */
 
+/* Tridiagonal: lower [n - 1] becomes the multipliers of L; diagonal [n], upper [n - 1] and second [n - 2] become U. */
+lapack_int lapack_dgttrf(lapack_int n, double *lower, double *diagonal, double *upper, double *second,
+                         lapack_int *pivot);
+lapack_int lapack_zgttrf(lapack_int n, lapack_complex *lower, lapack_complex *diagonal, lapack_complex *upper,
+                         lapack_complex *second, lapack_int *pivot);
+
 lapack_int lapack_dgetrf(lapack_int m, lapack_int n, double *A, lapack_int lda, lapack_int *pivot);
 lapack_int lapack_zgetrf(lapack_int m, lapack_int n, lapack_complex *A, lapack_int lda, lapack_int *pivot);
 lapack_int lapack_dgetrs(char trans, lapack_int n, lapack_int n_right, const double *A, lapack_int lda,

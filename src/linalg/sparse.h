@@ -45,7 +45,13 @@ yoke_status yoke_linear_create(yoke_context *ctx, const yoke_pattern *pattern /*
  * makes the diagonal a sound pivot; without the marks pivoting destroys the ordering (fill-in 10 to 100 times). */
 yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern /* keeps */,
                                       const uint8_t *is_weak, yoke_linear_kind kind, yoke_linear **out);
-/* KLU, and factors by dense blocks, which parts of the matrix have side by side (block_lu.h); first_row [n_blocks + 1]. */
+/* The same for the matrices alpha E - J of motions: in each of the first n_levels times n rows, x_i' = x_(n + i), the later ones (velocities, then accelerations)
+ * give the earlier ones, so that factors are of the last alone (condense.h). Where the pattern has other entries there it is as above. */
+yoke_status yoke_linear_create_motion(yoke_context *ctx, const yoke_pattern *pattern /* keeps */,
+                                      const uint8_t *is_weak, yoke_linear_kind kind, int n, int n_levels,
+                                      yoke_linear **out);
+/* KLU, and factors by dense blocks, which parts of the matrix have side by side (block_lu.h), where these take no more than twice its memory;
+ * first_row [n_blocks + 1]. */
 yoke_status yoke_linear_create_blocks(yoke_context *ctx, const yoke_pattern *pattern /* keeps */, int n_blocks,
                                       const int *first_row, yoke_linear **out);
 void        yoke_linear_destroy(yoke_linear **linear);

@@ -309,7 +309,8 @@ static double part_energy(const yoke_observer *o, const yoke_sighting *at, int p
 }
 
 static void sum_energies(const yoke_observer *o, const yoke_sighting *at, double stored, yoke_totals *totals) {
-  double sum[YOKE_N_ENERGIES] = {[YOKE_ENERGY_POTENTIAL] = stored, [YOKE_ENERGY_DISSIPATED] = at->lost};
+  double sum[YOKE_N_ENERGIES] = {
+      [YOKE_ENERGY_POTENTIAL] = stored, [YOKE_ENERGY_DISSIPATED] = at->lost, [YOKE_ENERGY_EXTERNAL] = at->brought};
   for (int p = 0; p < o->n_parts; ++p) {
     for (int k = 0; k < YOKE_N_ENERGIES; ++k) sum[k] += part_energy(o, at, p, k);
   }

@@ -133,6 +133,14 @@ static void take_facts(const plan_builder *b, yoke_plan_facts *facts) {
                                               .n_freedoms    = e->nv - e->ng + b->start.assembly.n_redundant};
 }
 
+/* Who names a word of energy is told what it does not do. */
+static void tell_energy_of_halos(const plan_builder *b) {
+  if (b->model->energy != 1 || !yoke_plan_has_halos(b->plan)) return;
+  yoke_note(b->ctx, "cosimulation.energy: %s", plan_halos_tell);
+  if (yoke_energy_acts(b->macro.energy))
+    yoke_note(b->ctx, "cosimulation.energy: couplings with halos have no work of their own and are not corrected");
+}
+
 /* Bodies, connections, loads and events to their parts; what is cut becomes couplings. */
 static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
@@ -161,6 +169,7 @@ static yoke_status split(plan_builder *b, const yoke_plan_options *options) {
   YOKE_TRY(plan_sort_events(b));
   YOKE_TRY(plan_add_foreign_events(b));
   YOKE_TRY(plan_sort_variables(b));
+  tell_energy_of_halos(b);
   return plan_sort_integrals(b);
 }
 
@@ -186,12 +195,13 @@ static bool is_passive(const yoke_model *m) {
 static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   yoke_plan *plan = b->plan;
   YOKE_TRY(yoke_model_check_times(b->ctx, b->model));
-  b->growth      = options->growth;
-  plan->name     = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
-  plan->t_start  = b->model->t_start;
-  plan->t_end    = b->model->t_end;
-  plan->every    = b->model->output.every;
-  plan->has_work = plan_needs_work(b->model, options);
+  b->growth          = options->growth;
+  plan->name         = yoke_arena_text(&plan->arena, b->model->name != NULL ? b->model->name : "");
+  plan->t_start      = b->model->t_start;
+  plan->t_end        = b->model->t_end;
+  plan->every        = b->model->output.every;
+  plan->has_work     = plan_needs_work(b->model, options);
+  plan->energy_limit = yoke_macro_energy_limit(b->model);
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
   YOKE_TRY(yoke_context_go_on(b->ctx));

@@ -135,6 +135,7 @@ typedef struct yoke_plan {
   yoke_plan_point     *past;         /* from t_start - H backwards */
   bool                 has_work;     /* dissipated and external work are integrated along */
   bool                 lacks_energy; /* a foreign part does not account for its energy: there is no total */
+  double               energy_limit; /* share of the energy that moves above which a leak is warned of */
   yoke_output_list     outputs;      /* that the user selected */
   yoke_output_formulas formulas;     /* that the user wrote */
   yoke_plan_directory *directory;
@@ -186,6 +187,8 @@ void yoke_plan_fingerprint(const yoke_plan *plan, yoke_pack *out);
 
 /* Is the energy of subsystems and couplings accounted for, step by step? */
 bool yoke_plan_has_account(const yoke_plan *plan);
+/* Has a coupling formulation overlap, for cuts of chains or between bodies? */
+bool yoke_plan_has_halos(const yoke_plan *plan);
 
 /* What a coupling's formulation was made of; borrows the plan. */
 yoke_coupling_def yoke_plan_coupling_def(const yoke_plan *plan, int coupling);

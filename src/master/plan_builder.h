@@ -181,7 +181,7 @@ size_t plan_most_sources(const yoke_model *model, const yoke_expression *value);
 yoke_status plan_read_settings(plan_builder *b, bool takes_halos);
 /* plan_open_method.c: behind the places. plan_work.c: works or leaks of single couplings or subsystems. */
 bool        plan_takes_halos(const plan_builder *b, const yoke_plan_options *options);
-bool        plan_asks_for_shares(const yoke_model *model, const yoke_plan_options *options);
+const char *plan_asked_share(const yoke_model *model, const yoke_plan_options *options); /* NULL: nothing */
 yoke_status plan_set_couplings(plan_builder *b);
 yoke_status plan_set_signal(plan_builder *b, int coupling);
 /* plan_decomposition.c: the one of a coupling that names none. */

@@ -94,9 +94,15 @@ bool plan_is_meant(const char *pattern, const plan_shown *shown);
 yoke_output plan_component_output(const yoke_plan *plan, int body, yoke_native_quantity quantity, int i);
 
 /* Does a pattern name an energy, of the list from number `first` on? One that this run does not account for, and why? */
-enum { PLAN_WHY_LENGTH = PLAN_NAME_LENGTH + 80 };
+enum { PLAN_WHY_LENGTH = PLAN_NAME_LENGTH + 160 };
 bool plan_names_total(const char *pattern, int first);
 bool plan_is_untold(const yoke_plan *plan, const char *pattern, char *why, size_t size);
+
+/* Does a name or a pattern ask for energies of single subsystems or couplings in a run with halos, which do not tell them (plan_work.c)? */
+bool              plan_is_lost_to_halos(const yoke_plan *plan, const char *name);
+static const char plan_halos_tell[] =
+    "halos (formulation overlap) tell the energy of the whole model alone, not of single subsystems and "
+    "couplings; use formulation constitutive";
 
 /* Does it name what a connection shows with another split or method? The same file runs as a whole and with every method. */
 bool plan_is_absent(const yoke_plan *plan, const char *pattern);

@@ -578,6 +578,7 @@ static void ferry_plan(plan_ferry *p) {
   yoke_ferry_double(c, &plan->every);
   yoke_ferry_bool(c, &plan->has_work);
   yoke_ferry_bool(c, &plan->lacks_energy);
+  yoke_ferry_double(c, &plan->energy_limit);
   yoke_ferry_block(c, sizeof plan->facts, &plan->facts);
   plan->parts = yoke_ferry_list(c, plan->parts, &plan->n_parts, sizeof *plan->parts);
   if (yoke_ferry_reads(c)) plan->native = yoke_arena_take(c->arena, (size_t)plan->n_parts + 1, sizeof *plan->native);

@@ -7,6 +7,7 @@
 
 #include "control/control_settings.h"
 #include "coupling/formulation.h"
+#include "master/macro_settings.h"
 #include "master/plan_directory.h"
 
 #include <string.h>
@@ -56,10 +57,45 @@ static bool has_long_pieces(const plan_builder *b) {
   return true;
 }
 
+/* bdf begins anew where copies get the motion of their originals, at every macro point, with steps of first order that leave up to its tolerance behind: copies and
+ * originals then differ by that whatever the macro step, and short steps make it more. With 1e-6 and step.rtol 1e-4 chains with soft and stiff dampers are off by less
+ * than 0.3 rtol, with 1e-5 by 1.1 to 4.2 (docs/methods/overlap.md). Methods of one step, and abm, do not mind. */
+static const double bdf_share = 0.01;
+
+/* The solver of a subsystem that is bdf with too large a tolerance; NULL: none. */
+static const yoke_solver_def *loose_bdf(const yoke_model *model, const char **part) {
+  yoke_macro_settings macro;
+  yoke_macro_settings_read(model, 1.0, false, &macro);
+  for (int i = 0; i < model->n_parts; ++i) {
+    const yoke_solver_def *solver = model->parts[i].has_solver ? &model->parts[i].solver : &model->solver;
+    *part                         = model->parts[i].name;
+    if (strcmp(solver->kind, "bdf") == 0 && solver->rtol > 1.0001 * bdf_share * macro.control.tolerances.rtol)
+      return solver;
+  }
+  return NULL;
+}
+
 bool yoke_leaves_halos(const yoke_model *model) {
-  return names_nothing(model) && is_chains(model);
+  const char *part;
+  return names_nothing(model) && is_chains(model) && loose_bdf(model, &part) == NULL;
 }
 
 bool plan_takes_halos(const plan_builder *b, const yoke_plan_options *options) {
-  return yoke_leaves_halos(b->model) && has_long_pieces(b) && !plan_asks_for_shares(b->model, options);
+  const char *part;
+  if (!names_nothing(b->model) || !is_chains(b->model) || !has_long_pieces(b)) return false;
+  const yoke_solver_def *bdf = loose_bdf(b->model, &part);
+  if (bdf != NULL) {
+    yoke_note(b->ctx,
+              "cuts of chains have forces: halos (formulation overlap) take solver bdf with an rtol of at most %g of "
+              "cosimulation.step.rtol, and subsystem '%s' has %g; a smaller one, or another solver, is quicker",
+              bdf_share, part, bdf->rtol);
+    return false;
+  }
+  const char *asked = plan_asked_share(b->model, options);
+  if (asked == NULL) return true;
+  yoke_note(b->ctx,
+            "cuts of chains have forces: '%s' asks for energies of single subsystems or couplings, which halos "
+            "(formulation overlap) do not tell; leave it out for the quicker halos, or name the formulation",
+            asked);
+  return false;
 }

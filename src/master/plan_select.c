@@ -63,6 +63,10 @@ bool plan_is_untold(const yoke_plan *plan, const char *pattern, char *why, size_
     snprintf(why, size, "subsystem '%s' does not account for its energy", silent);
     return true;
   }
+  if (plan_is_lost_to_halos(plan, pattern)) {
+    snprintf(why, size, "%s", plan_halos_tell);
+    return true;
+  }
   if (plan->directory->has_work || !plan_names_total(pattern, YOKE_TOTAL_DISSIPATED)) return false;
   snprintf(why, size, "work is not integrated along in this run; use cosimulation.energy monitor");
   return true;
@@ -222,7 +226,9 @@ static yoke_status tell_unused(const plan_builder *b, const char *pattern) {
     return YOKE_OK;
   }
   if (plan_is_absent(b->plan, pattern)) {
-    yoke_note(b->ctx, "output.select: '%s' matches no output of this run", pattern);
+    const bool is_lost = plan_is_lost_to_halos(b->plan, pattern);
+    yoke_note(b->ctx, "output.select: '%s' matches no output of this run%s%s", pattern, is_lost ? ": " : "",
+              is_lost ? plan_halos_tell : "");
     return YOKE_OK;
   }
   char why[PLAN_WHY_LENGTH];
@@ -251,7 +257,10 @@ yoke_status plan_select_outputs(plan_builder *b) {
   yoke_output_list_trim(s.list);
   yoke_status status = s.out_of_memory ? plan_no_memory(b) : YOKE_OK;
   for (int k = 0; k < def->n_select && status == YOKE_OK; ++k) {
-    if (!s.used[k]) status = tell_unused(b, def->select[k]);
+    if (!s.used[k])
+      status = tell_unused(b, def->select[k]);
+    else if (plan_is_lost_to_halos(b->plan, def->select[k])) /* "*.leak": the total is there */
+      yoke_note(b->ctx, "output.select: '%s' matches less than it might: %s", def->select[k], plan_halos_tell);
   }
   free(s.used);
   return status;

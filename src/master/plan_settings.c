@@ -144,7 +144,9 @@ void plan_coupling_settings(const plan_builder *b, yoke_plan_coupling *coupling)
   s->relaxation                   = macro->relaxation;
   const yoke_formulation_ops *ops = yoke_formulation_find(s->formulation);
   if (ops != NULL) yoke_coupling_own(ops, 2, lists, s);
-  complete_energy(macro, coupling->is_joint, coupling->is_joint && (ops == NULL || ops->extrapolation == NULL), s);
+  const bool is_solved = coupling->is_joint && (ops == NULL || ops->extrapolation == NULL);
+  const bool is_inside = ops != NULL && ops->overlap != NULL; /* of the subsystems, which account for it */
+  complete_energy(macro, coupling->is_joint, is_solved || is_inside, s);
 }
 
 static yoke_status set_coupling(const plan_builder *b, yoke_plan_coupling *coupling) {

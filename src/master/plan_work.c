@@ -47,12 +47,39 @@ static bool asks_for_shares(const char *name) {
   return asks_for_account(name) && strcmp(name, "total.leak") != 0;
 }
 
-bool plan_asks_for_shares(const yoke_model *model, const yoke_plan_options *options) {
-  bool is_asked = false;
-  for (int i = 0; i < model->output.n_select; ++i) is_asked = is_asked || asks_for_shares(model->output.select[i]);
-  for (int i = 0; i < model->n_references; ++i) is_asked = is_asked || asks_for_shares(model->references[i].name);
-  for (int i = 0; i < options->n_print; ++i) is_asked = is_asked || asks_for_shares(options->print[i]);
-  return is_asked;
+const char *plan_asked_share(const yoke_model *model, const yoke_plan_options *options) {
+  for (int i = 0; i < model->output.n_select; ++i) {
+    if (asks_for_shares(model->output.select[i])) return model->output.select[i];
+  }
+  for (int i = 0; i < model->n_references; ++i) {
+    if (asks_for_shares(model->references[i].name)) return model->references[i].name;
+  }
+  for (int i = 0; i < options->n_print; ++i) {
+    if (asks_for_shares(options->print[i])) return options->print[i];
+  }
+  return NULL;
+}
+
+/* Cuts of chains have no name in the list of outputs: they are no connections of the model. */
+static bool may_have_account(const yoke_plan *plan, const char *name) {
+  const char *dot = strrchr(name, '.');
+  if (strncmp(name, "subsystem.", 10) == 0 || strchr(name, '*') != NULL) return true;
+  for (int i = 0; dot != NULL && i < plan->directory->n_connections; ++i) {
+    const char *connection = plan->directory->connections[i].name;
+    if (strlen(connection) == (size_t)(dot - name) && strncmp(connection, name, (size_t)(dot - name)) == 0) return true;
+  }
+  return false;
+}
+
+bool plan_is_lost_to_halos(const yoke_plan *plan, const char *name) {
+  return asks_for_shares(name) && yoke_plan_has_halos(plan) && may_have_account(plan, name);
+}
+
+bool yoke_plan_has_halos(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->couplings[k].is_overlap || plan->couplings[k].is_halo) return true;
+  }
+  return false;
 }
 
 /* Does a coupling have a word of its own that takes the account? */

@@ -266,11 +266,12 @@ yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
                    yoke_graph_t(s->graph));
 }
 
-/* States or inputs have jumped at the present time. */
-static yoke_status begin_anew(yoke_system *s, yoke_context *ctx) {
+/* States or inputs have jumped at the present time, before which wires had `stored`. */
+static yoke_status begin_anew(yoke_system *s, double stored, yoke_context *ctx) {
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
   s->is_fresh = true;
   YOKE_TRY(system_restart(s, ctx));
+  system_bring_in(s, stored);
   if (s->account != NULL) yoke_account_begin_anew(s->account);
   return YOKE_OK;
 }
@@ -294,17 +295,14 @@ static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_
     if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, sink, stop, &sets, ctx));
   }
   if (!sets) return YOKE_OK;
+  const double stored = system_stored(s); /* outputs are those in front of the events up to here */
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
-  YOKE_TRY(begin_anew(s, ctx));
+  YOKE_TRY(begin_anew(s, stored, ctx));
   yoke_graph_begin_events(s->graph);
   return YOKE_OK;
 }
 
 /* ---- inputs ---- */
-
-void yoke_system_tell_leaks(yoke_system *s) {
-  s->tells_leaks = true;
-}
 
 static yoke_status check_inputs(const yoke_system *s, int n, const int *inputs, const double *values,
                                 yoke_context *ctx) {
@@ -334,7 +332,7 @@ yoke_status yoke_system_set_inputs(yoke_system *s, int n, const int *inputs, con
   }
   if (!changes) return YOKE_OK;
   ++s->n_sets;
-  const yoke_status status = begin_anew(s, ctx);
+  const yoke_status status = begin_anew(s, system_stored(s), ctx);
   s->is_broken             = status != YOKE_OK;
   return status;
 }

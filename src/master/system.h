@@ -84,10 +84,6 @@ typedef struct yoke_system_summary {
   yoke_macro_totals macro;
 } yoke_system_summary;
 
-/* The leak of every macro step is wanted in its statistics; else that of some steps may be told with a later one (energy/account.h). The same call on
- * all ranks. */
-void yoke_system_tell_leaks(yoke_system *system);
-
 /* Run to t_end, from where the system is. `summary` is filled also on failure: what was computed before is valid. */
 yoke_status yoke_system_run(yoke_system *system, double t_end, const yoke_sink *sink, yoke_system_summary *summary,
                             yoke_context *ctx);

@@ -27,11 +27,12 @@ typedef struct system_samples {
   bool                shows_account; /* numbers of the energy account are among the outputs, or read by them */
 } system_samples;
 
-/* Energy that wires have lost. */
+/* Energy that wires have lost, and what jumps have brought into them. */
 typedef struct system_loss {
   bool       is_wanted;
-  double     t, sum; /* up to the beginning of the last step [s], [J] */
-  double    *before; /* [ny of all] outputs at that time, subsystem by subsystem */
+  double     t, sum;  /* up to the beginning of the last step [s], [J] */
+  double     brought; /* since the start: external work [J] */
+  double    *before;  /* [ny of all] outputs at that time, subsystem by subsystem */
   yoke_arena scratch;
 } system_loss;
 
@@ -69,9 +70,8 @@ struct yoke_system {
   bool                is_fresh; /* at the start, or right behind an event that set states: right limits are shown */
   system_samples      samples;
   system_loss         loss;
-  yoke_account       *account;     /* NULL: none */
-  bool                tells_leaks; /* of every macro step */
-  yoke_correction    *correction;  /* NULL: none */
+  yoke_account       *account;    /* NULL: none */
+  yoke_correction    *correction; /* NULL: none */
   yoke_system_summary summary;
 };
 
@@ -90,7 +90,7 @@ yoke_status system_samples_create(yoke_system *system, yoke_context *ctx);
 void        system_samples_clear(yoke_system *system);
 yoke_status system_plan_samples(yoke_system *system, double t_end, yoke_context *ctx);
 yoke_status system_emit_due(yoke_system *system, double t_end, const yoke_sink *sink, yoke_context *ctx);
-/* Will the next step show numbers of the account as they are now? */
+/* Is the present time that of a sample, or will the next step show numbers of the account as they are now? */
 bool        system_samples_need_account(const yoke_system *system);
 /* Regular samples up to now count as taken. */
 void        system_pass_due(yoke_system *s);
@@ -114,5 +114,8 @@ void        system_helpers_clear(yoke_system *system);
 yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);
 void        system_loss_begin(yoke_system *system);
 double      system_loss_at(yoke_system *system, double t);
+/* What the elements of all wires store with the motions that their ports show, and the work of a jump in front of which they stored `before`. */
+double      system_stored(yoke_system *system);
+void        system_bring_in(yoke_system *system, double before);
 
 #endif

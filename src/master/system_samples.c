@@ -160,6 +160,7 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
                             .lost     = system_loss_at(s, t),
+                            .brought  = s->loss.brought,
                             .stored   = energies != NULL ? yoke_account_stored(s->account) : NULL,
                             .energies = energies,
                             .account  = s->account != NULL ? yoke_account_now(s->account) : NULL};
@@ -190,6 +191,7 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
                             .lost     = system_loss_at(s, t),
+                            .brought  = s->loss.brought,
                             .account  = s->account != NULL ? yoke_account_before(s->account) : NULL};
   return yoke_observer_show(x->observer, &at, x->outputs, totals);
 }
@@ -260,12 +262,14 @@ void system_pass_due(yoke_system *s) {
   while (every > 0.0 && time_of(s, s->samples.n_done) <= now + 1e-9 * every) ++s->samples.n_done;
 }
 
-/* Outputs inside of the next step take the account of the present time. Those at its end balance it themselves. */
+/* Samples at the present time balance the account, those inside of the next step take it as it is then. */
 bool system_samples_need_account(const yoke_system *s) {
-  const double next = time_of(s, s->samples.n_done), now = yoke_graph_t(s->graph);
-  if (!s->samples.shows_account || !(s->plan->every > 0.0)) return false;
-  const double first = next > now || is_now(s, next) ? next : next + s->plan->every;
-  return first > now && first < now + yoke_system_H(s) * (1.0 - 1e-9);
+  const double now = yoke_graph_t(s->graph);
+  int64_t      k   = s->samples.n_done;
+  if (!(s->plan->every > 0.0)) return true;
+  while (time_of(s, k) < now && !is_now(s, time_of(s, k))) ++k;
+  if (is_now(s, time_of(s, k))) return true;
+  return s->samples.shows_account && time_of(s, k) < now + yoke_system_H(s) * (1.0 - 1e-9);
 }
 
 /* ---- by name ---- */

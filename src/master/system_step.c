@@ -59,8 +59,10 @@ yoke_status system_cross_jump(yoke_system *s, yoke_context *ctx) {
   bool         is_kicked;
   if (s->plan->step.is_free || s->t_crossed == t || !yoke_switches_jump_at(&s->plan->switches, t)) return YOKE_OK;
   if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
+  const double stored = system_stored(s);
   YOKE_TRY(yoke_graph_kick(s->graph, &is_kicked, ctx));
   if (is_kicked || !s->is_fresh) YOKE_TRY(system_restart(s, ctx));
+  if (is_kicked) system_bring_in(s, stored);
   if (is_kicked && s->account != NULL) yoke_account_begin_anew(s->account);
   s->t_crossed = t;
   return YOKE_OK;
@@ -200,15 +202,16 @@ static yoke_status watch_progress(yoke_system *s, double t_end, const yoke_step_
                                  : "; the couplings or the loads are not smooth there");
 }
 
-/* The step from t was accepted. */
-static yoke_status look_at_energy(yoke_system *s, double t, yoke_step_statistics *statistics, yoke_context *ctx) {
+/* The step from t was accepted, on the way to t_end. */
+static yoke_status look_at_energy(yoke_system *s, double t, double t_end, yoke_step_statistics *statistics,
+                                  yoke_context *ctx) {
   YOKE_TRY(yoke_account_look(s->account, t, s->loss.before, ctx));
   const bool is_due = yoke_account_is_due(s->account, statistics->evaluations);
-  if (is_due || s->tells_leaks || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
+  const bool is_end = yoke_graph_t(s->graph) >= t_end;
+  if (is_due || is_end || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
     YOKE_TRY(yoke_account_balance(s->account, ctx));
   if (s->correction != NULL) yoke_correction_count(s->correction, t, s->loss.before);
-  statistics->leak =
-      yoke_account_now(s->account)[YOKE_ACCOUNT_TOTAL_LEAK] - yoke_account_before(s->account)[YOKE_ACCOUNT_TOTAL_LEAK];
+  statistics->leak = yoke_account_take_leak(s->account);
   return YOKE_OK;
 }
 
@@ -258,7 +261,7 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   if (status == YOKE_OK) status = take_step(s, t_end, statistics, ctx);
   if (s->monitor == NULL) statistics->local_error = (double)NAN;
   statistics->leak = (double)NAN;
-  if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, statistics, ctx);
+  if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, t_end, statistics, ctx);
   if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
   yoke_ledger_end_step(s->ledger);
   if (is_logged) {

@@ -16,6 +16,7 @@
 static const double tanh_saturates = 20.0;
 /* 1 - tanh(x) is 4e-9 here, half of it 2e-9: far enough for works. */
 static const double tanh_is_flat = 10.0;
+static const double sine_is_flat = 2e-9;
 /* exp beyond this is taken as overflow: the masses would be torn apart long before. */
 static const double contact_exponent_max = 700.0;
 
@@ -61,17 +62,21 @@ static void impulse_values(const yoke_chain_shape *shape, int n, const double *t
   }
 }
 
+/* Is the power of a sine as good as 0 from t[0] to t[n - 1]? High powers are narrow pulses. */
+static bool is_flat(const yoke_chain_shape *shape, int n, const double *t) {
+  const double turns = (shape->omega * t[0] + shape->phase) * 0.31830988618379067, whole = 0x1.8p52, far = 1e6;
+  const double first = turns - ((turns + whole) - whole);
+  const double last  = first + shape->omega * 0.31830988618379067 * (t[n - 1] - t[0]);
+  return fabs(first) < shape->flat && fabs(last) < shape->flat && fabs(turns) < far;
+}
+
 void yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values) {
-  double argument[YOKE_LOAD_TIMES], value[YOKE_LOAD_TIMES];
-  if (!is_sine(shape)) {
+  if (!is_sine(shape))
     impulse_values(shape, n, t, values);
-    return;
-  }
-  for (int k = 0; k < YOKE_LOAD_TIMES; ++k) /* all: a vector, not single ones */
-    argument[k] = shape->omega * t[k < n ? k : 0] + shape->phase;
-  yoke_chain_loop_sine(YOKE_LOAD_TIMES, argument, value);
-  if (shape->power != 1.0) yoke_chain_loop_raise_all(YOKE_LOAD_TIMES, (uint64_t)shape->power, value);
-  memcpy(values, value, (size_t)n * sizeof *values);
+  else if (is_flat(shape, n, t))
+    for (int k = 0; k < n; ++k) values[k] = 0.0;
+  else
+    yoke_chain_loop_pulse(shape->omega, shape->phase, (uint64_t)shape->power, t, values);
 }
 
 /* Of one sine, impulse or contact, in evaluations of an element: estimates. The tanh of an impulse is needed for a moment only. */
@@ -218,10 +223,12 @@ static yoke_chain_shape shape_of(const yoke_chain_load *l) {
                               .end   = last + edge,
                               .edge  = {{first - slope, first + slope}, {last - slope, last + slope}}};
   }
+  const double power = l->kind == YOKE_CHAIN_MODIFIED_SINE ? l->power : 1.0;
   return (yoke_chain_shape){.kind  = l->kind,
                             .omega = l->omega + 0.0,
                             .phase = l->phase + 0.0,
-                            .power = l->kind == YOKE_CHAIN_MODIFIED_SINE ? l->power : 1.0,
+                            .power = power,
+                            .flat  = asin(pow(sine_is_flat, 1.0 / power)) * 0.31830988618379067,
                             .begin = -(double)INFINITY,
                             .end   = (double)INFINITY};
 }

@@ -502,3 +502,24 @@ YOKE_SIMD void yoke_chain_loop_raise_all(int n, uint64_t p, double *restrict y) 
   }
   memcpy(y, result, (size_t)n * sizeof *y);
 }
+
+YOKE_SIMD void yoke_chain_loop_pulse(double omega, double phase, uint64_t p, const double *restrict t,
+                                     double *restrict y) {
+  double   x[YOKE_LOAD_TIMES], power[YOKE_LOAD_TIMES];
+  uint64_t n_far = 0;
+  for (int k = 0; k < YOKE_LOAD_TIMES; ++k) {
+    x[k]     = omega * t[k] + phase;
+    power[k] = sine(x[k]);
+    n_far += fabs(x[k]) <= sine_limit ? 0 : 1;
+  }
+  for (int k = 0; k < YOKE_LOAD_TIMES && n_far > 0; ++k) {
+    if (!(fabs(x[k]) <= sine_limit)) power[k] = sin(x[k]);
+  }
+  for (int k = 0; k < YOKE_LOAD_TIMES; ++k) y[k] = 1.0;
+  for (; p != 0; p >>= 1) {
+    if (p & 1u) {
+      for (int k = 0; k < YOKE_LOAD_TIMES; ++k) y[k] *= power[k];
+    }
+    for (int k = 0; k < YOKE_LOAD_TIMES; ++k) power[k] *= power[k];
+  }
+}

@@ -70,5 +70,7 @@ void yoke_chain_loop_step(const double *x, double *y);
 void yoke_chain_loop_raise(int n, uint64_t *p, double *y);
 /* y[k] := y[k]^p, p > 0; the same bits. */
 void yoke_chain_loop_raise_all(int n, uint64_t p, double *y);
+/* y[k] := sin(omega t[k] + phase)^p, p > 0, in the bits of those above; [YOKE_LOAD_TIMES]. */
+void yoke_chain_loop_pulse(double omega, double phase, uint64_t p, const double *t, double *y);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct yoke_chain_shape {
   double               omega, phase, power, time, width, rise;
   double               begin, end; /* 0 before and behind, exactly; follow from the others [s] */
   double               edge[2][2]; /* of an impulse, from .. to; outside of both it is constant to 2e-9 [s] */
+  double               flat;       /* of a sine, so near to a zero its power is below 2e-9 [half turns] */
 } yoke_chain_shape;
 
 typedef struct yoke_chain_force {
@@ -69,7 +70,8 @@ yoke_status  yoke_chain_loads_create(yoke_context *ctx, const yoke_chain *chain,
 double       yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double       yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool         yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
-/* values[k] := that at t[k], ascending, 0 <= k < n <= YOKE_LOAD_TIMES; of impulses to 2e-9 of the largest. */
+/* values[k] := that at t[k], ascending, 0 <= k < n, to 2e-9 of the largest. Both have room for YOKE_LOAD_TIMES, and times beyond n
+ * are those of some k. */
 void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values);
 /* From t until then, for works: to 2e-9 of its largest value. */
 yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until);

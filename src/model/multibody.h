@@ -131,8 +131,8 @@ yoke_status yoke_multibody_row_push(const yoke_multibody *mb, void *work, double
 bool        yoke_multibody_is_prescribed(const yoke_multibody *mb);
 yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, double t, const double *u, double *q,
                                      double *v);
-/* Is the mass matrix of some body a band over many points, which this moves one by one? */
-bool        yoke_multibody_has_band(const yoke_multibody *mb);
+/* Is there a rod, a cable or a linear body, of whose many points this moves those with joints alone? */
+bool        yoke_multibody_has_points(const yoke_multibody *mb);
 /* Of every q and v: the number of the set that this moves together, -1: it is left alone. set [nq + nv]. -1: no memory; else how many sets. */
 int         yoke_multibody_sets(const yoke_multibody *mb, int *set);
 

@@ -5,6 +5,7 @@
  * out. Blocks of forces and loads stay full, since laws may be flat somewhere. */
 #include "model/multibody_traversal.h"
 
+#include "base/finite.h"
 #include "base/memory.h"
 #include <limits.h>
 #include <math.h>
@@ -894,12 +895,6 @@ static void write_constraints(const mb_traversal *x, double *F) {
   }
 }
 
-static bool all_finite(int n, const double *x) {
-  double sum = 0.0;
-  for (int i = 0; i < n; ++i) sum += fabs(x[i]);
-  return isfinite(sum);
-}
-
 yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double t, const double *state,
                        const double *u, double *F) {
   const yoke_multibody *mb = self;
@@ -931,7 +926,7 @@ yoke_status mb_dae_rhs(const void *self, const yoke_dae *dae, void *work, double
     yoke_multibody_mass_apply(mb, x.a, w.a);
     for (int i = 0; i < mb->nv; ++i) F[dae->i_a + i] -= w.a[i];
   }
-  return all_finite(dae->nx, F) ? YOKE_OK : YOKE_NON_FINITE;
+  return yoke_all_finite(dae->nx, F) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, double t, const double *state,
@@ -946,5 +941,5 @@ yoke_status mb_dae_jacobian(const void *self, const yoke_dae *dae, void *work, d
   mb_traversal_set(&x, state);
   YOKE_TRY(mb_rest(mb, work, t, x.q, x.v, u)); /* J has the shares, not how they depend on x */
   traverse(&x);
-  return all_finite(dae->pattern->nnz, J) ? YOKE_OK : YOKE_NON_FINITE;
+  return yoke_all_finite(dae->pattern->nnz, J) ? YOKE_OK : YOKE_NON_FINITE;
 }

@@ -7,6 +7,7 @@
 #include "linalg/lapack.h"
 #include "model/multibody_internal.h"
 
+#include "base/finite.h"
 #include "base/simd.h"
 #include "linalg/space.h"
 #include <math.h>
@@ -419,17 +420,6 @@ static void all_inverse_mass(const yoke_multibody *mb, const mb_work *w) {
 /* ---- minimum-norm solves ---- */
 
 /* Several sums that do not wait for each other. */
-static bool all_finite(int n, const double *x) {
-  double sum[8] = {0.0};
-  int    i      = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int k = 0; k < 8; ++k) sum[k] += fabs(x[i + k]);
-  }
-  for (; i < n; ++i) sum[0] += fabs(x[i]);
-  for (int k = 1; k < 8; ++k) sum[0] += sum[k];
-  return isfinite(sum[0]);
-}
-
 /* Rows scaled to a unit diagonal: scale_i = 1 / sqrt(S_ii). Needs the blocks of S. */
 static void set_scale(const yoke_multibody *mb, const mb_work *w) {
   for (int j = 0; j < mb->n_joints; ++j) {
@@ -465,7 +455,7 @@ static yoke_status solve_dense(const yoke_multibody *mb, const mb_work *w, doubl
   const int  n    = mb->ng;
   lapack_int rank = 0;
   fill_dense(mb, w);
-  if (!all_finite(n * n, w->dense)) return YOKE_NON_FINITE;
+  if (!yoke_all_finite(n * n, w->dense)) return YOKE_NON_FINITE;
   for (int i = 0; i < n; ++i) {
     x[i] *= w->scale[i];
     w->pivot[i] = 0;
@@ -507,7 +497,7 @@ static yoke_status solve_S(const yoke_multibody *mb, const mb_work *w, int n, do
     for (int k = 0; k < n; ++k) yoke_block_ldl_solve(mb->ldl, w->S, x + (ptrdiff_t)k * mb->ng);
     return YOKE_OK;
   }
-  if (!all_finite(12 * mb->ng, w->grad) || !all_finite(n * mb->ng, x)) return YOKE_NON_FINITE;
+  if (!yoke_all_finite(12 * mb->ng, w->grad) || !yoke_all_finite(n * mb->ng, x)) return YOKE_NON_FINITE;
   assemble_S(mb, w, 0.0);
   set_scale(mb, w);
   for (int k = 0; k < n; ++k) {
@@ -782,9 +772,9 @@ yoke_status mb_derivative_whole(const yoke_multibody *mb, const mb_work *w, doub
     if (mb->has_mu && is_quick(mb)) mb_constraints(mb, w, t, true);
     YOKE_TRY(mb_add_drift(mb, w, q, u, true, qdot));
     if (mb->nq > mb->nq_states) mb_quadratures(mb, w, t, q, v, u, reads_lambda ? lambda : NULL, qdot);
-    if (!all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
+    if (!yoke_all_finite(mb->nq, qdot)) return YOKE_NON_FINITE;
   }
-  return all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;
+  return yoke_all_finite(mb->nv, a) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 /* ---- projections ---- */
@@ -908,7 +898,7 @@ static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t,
   for (int i = 1; mb->n_norms > 0 && i < mb->n_nodes; ++i) {
     if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(q + mb->nodes[i].iq + 3);
   }
-  if (!all_finite(mb->nq, q)) return YOKE_NON_FINITE;
+  if (!yoke_all_finite(mb->nq, q)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
   for (int iteration = 0; iteration <= MB_POSITION_ITERATIONS; ++iteration) {
     bool         quick    = look(mb, w, t, q, NULL), is_factored;
@@ -917,7 +907,7 @@ static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t,
     if (residual <= limit) return YOKE_OK;
     limit = mb_position_tol;
     YOKE_TRY(least_move(mb, w, &quick, t, w->s, w->a, &is_factored));
-    if (!all_finite(mb->nv, w->a)) return YOKE_NON_FINITE;
+    if (!yoke_all_finite(mb->nv, w->a)) return YOKE_NON_FINITE;
     yoke_multibody_move(mb, q, w->a);
     if (v == NULL || !is_factored || residual > mb_near_enough || mb->has_loops) continue;
     look_again(mb, w, quick, t, q, v);
@@ -925,7 +915,7 @@ static yoke_status project(const yoke_multibody *mb, const mb_work *w, double t,
     move_again(mb, w, quick, w->rate, w->a);
     for (int i = 0; i < mb->nv; ++i) v[i] += w->a[i];
     *is_done = true;
-    return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+    return yoke_all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
   }
   return YOKE_NOT_CONVERGED;
 }
@@ -946,14 +936,14 @@ yoke_status mb_project_velocity(const void *self, void *work, double t, const do
   mb_work               w;
   bool                  is_factored;
   yoke_status           status;
-  if (!all_finite(mb->nv, v)) return YOKE_NON_FINITE;
+  if (!yoke_all_finite(mb->nv, v)) return YOKE_NON_FINITE;
   if (mb->ng == 0) return YOKE_OK;
   mb_work_carve(mb, work, &w);
   if (mb->parts != NULL && mb_parts_project(mb, &w, t, NULL, q, v, &status)) return status;
   bool quick = look(mb, &w, t, q, v);
   YOKE_TRY(least_move(mb, &w, &quick, t, w.rate, w.a, &is_factored));
   for (int i = 0; i < mb->nv; ++i) v[i] += w.a[i];
-  return all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
+  return yoke_all_finite(mb->nv, v) ? YOKE_OK : YOKE_NON_FINITE;
 }
 
 yoke_status mb_project(const void *self, void *work, double t, double *q, double *v) {

@@ -98,8 +98,10 @@ yoke_status yoke_multibody_prescribe(const yoke_multibody *mb, void *work, doubl
 
 /* ---- what moves together ---- */
 
-bool yoke_multibody_has_band(const yoke_multibody *mb) {
-  return mb->n_flexibles > 0;
+bool yoke_multibody_has_points(const yoke_multibody *mb) {
+  bool has_rod = false;
+  for (int i = 0; i < mb->n_forces; ++i) has_rod = has_rod || mb->forces[i].rod != NULL;
+  return has_rod || mb->n_flexibles > 0;
 }
 
 static int first_of(int *parent, int i) {
@@ -111,35 +113,33 @@ static bool is_real(const yoke_multibody *mb, int node) {
   return node > 0 && node < mb->n_nodes; /* neither the ground nor a ghost */
 }
 
-/* Nodes of a joint belong together; so do the Euler parameters of a body, which are normalised. */
+/* Nodes of a joint belong together; without one, the Euler parameters of a body, which are normalised. */
 int yoke_multibody_sets(const yoke_multibody *mb, int *set) {
-  int *parent = yoke_allocate((size_t)mb->n_nodes + 1, sizeof *parent);
-  int *number = yoke_allocate((size_t)mb->n_nodes + 1, sizeof *number), n = 0;
-  for (int i = 0; parent != NULL && number != NULL && i < mb->n_nodes; ++i) {
-    parent[i] = i;
-    number[i] = mb->nodes[i].kind == YOKE_BODY_RIGID ? 0 : -1; /* -1: it is left alone */
-  }
-  for (int j = 0; parent != NULL && number != NULL && j < mb->n_joints + mb->n_guided; ++j) {
+  const size_t nodes  = (size_t)mb->n_nodes + 1;
+  int         *parent = yoke_allocate(3 * nodes, sizeof *parent), n = 0;
+  if (parent == NULL) return -1;
+  int *number = parent + nodes, *is_joined = number + nodes;
+  for (int i = 0; i < mb->n_nodes; ++i) parent[i] = i;
+  for (int j = 0; j < mb->n_joints + mb->n_guided; ++j) {
     const int *node = mb->joints[j].link.node;
     for (int side = 0; side < 2; ++side) {
-      if (is_real(mb, node[side])) number[node[side]] = 0;
+      if (is_real(mb, node[side])) is_joined[node[side]] = 1;
     }
     if (is_real(mb, node[0]) && is_real(mb, node[1])) parent[first_of(parent, node[0])] = first_of(parent, node[1]);
   }
   for (int i = 0; i < mb->nq + mb->nv; ++i) set[i] = -1;
-  for (int pass = 0; parent != NULL && number != NULL && pass < 2; ++pass) { /* numbers of the first, then of all */
-    for (int i = 1; i < mb->n_nodes; ++i) {
-      const mb_node *node  = &mb->nodes[i];
-      const int      first = first_of(parent, i);
-      if (number[i] < 0) continue;
-      if (pass == 0 && first == i) number[i] = n++;
-      for (int k = 0; pass == 1 && k < node->nq; ++k) set[node->iq + k] = number[first];
-      for (int k = 0; pass == 1 && k < node->nv; ++k) set[mb->nq + node->iv + k] = number[first];
-    }
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const bool is_set = is_joined[i] != 0 || mb->nodes[i].kind == YOKE_BODY_RIGID;
+    if (is_set && first_of(parent, i) == i) number[i] = n++;
   }
-  n = parent != NULL && number != NULL ? n : -1;
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    const int      own = number[first_of(parent, i)], first = is_joined[i] != 0 ? 0 : 3;
+    if (is_joined[i] == 0 && node->kind != YOKE_BODY_RIGID) continue;
+    for (int k = first; k < node->nq; ++k) set[node->iq + k] = own;
+    for (int k = 0; is_joined[i] != 0 && k < node->nv; ++k) set[mb->nq + node->iv + k] = own;
+  }
   free(parent);
-  free(number);
   return n;
 }
 

@@ -312,14 +312,15 @@ static yoke_status inner_rhs(const prescribed *p, const yoke_dae *dae, void *wor
   return p->base.ops->dae_rhs(p->base.self, dae->inner, work, t, doubles(work, p->at_x), u, F);
 }
 
-/* F(x^(x)): J = J^ dx^/dx, dx^/dx by differences, of all sets at once. */
+/* F(x^(x)): J = J^ dx^/dx, dx^/dx by differences, of all sets at once. x^ is smooth over lengths of the model, and known to about 1e-14 of them. */
 static yoke_status inner_jacobian(const prescribed *p, const yoke_dae *dae, void *work, double t, const double *x,
                                   const double *u, double *J) {
   const yoke_pattern *inner = dae->inner->pattern;
   const int           n     = n_of_x(p);
   double             *given = doubles(work, p->at_J), *x0 = doubles(work, p->at_x), *x1 = doubles(work, p->at_F);
   const double       *q = doubles(work, p->at_q), *v = doubles(work, p->at_v);
-  double              size[2] = {0.0, 0.0}; /* of q and of v */
+  const double        share   = 5e-8;
+  double              size[2] = {1e-6, 1e-6}; /* of q and of v */
   bool                is_any  = true;
   for (int i = 0; i < n; ++i) size[i >= p->base.nq] = fmax(size[i >= p->base.nq], fabs(x[i]));
   YOKE_TRY(prescribe_x(p, dae, work, t, x, u));
@@ -334,7 +335,7 @@ static yoke_status inner_jacobian(const prescribed *p, const yoke_dae *dae, void
     for (int set = 0; set < p->n_sets; ++set) {
       if (m >= p->start[set + 1] - p->start[set]) continue;
       const int j = p->member[p->start[set] + m];
-      x1[j]       = x[j] + difference(x[j], size[j >= p->base.nq]);
+      x1[j]       = x[j] + share * size[j >= p->base.nq];
       is_any      = true;
     }
     if (!is_any) break;
@@ -481,7 +482,7 @@ yoke_status yoke_prescribed_create(yoke_context *ctx, yoke_equations *base, cons
   p->mb       = mb;
   p->n_states = base->nq - base->n_quadratures;
   int nx = n_of_x(p), nnz = 0;
-  if (yoke_multibody_has_band(mb) && base->ops->dae_size != NULL) {
+  if (yoke_multibody_has_points(mb) && base->ops->dae_size != NULL) {
     if (!set_sets(p)) {
       prescribed_destroy(p);
       return yoke_out_of_memory(ctx, "the prescribed motions");

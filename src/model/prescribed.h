@@ -5,7 +5,7 @@
  * so what an integrator carries in these directions has no effect: positions and velocities are those given, without drift,
  * at every instant, jumps included. There are no constraints left (ng = 0): all rows count as guided (equations.h), lambda is
  * (own joints, guided rows). The implicit view is E x' = F with x = (q, v), E = 1 and J from differences, between states
- * that can act on each other (dependence.h). With flexible bodies, where E = 1 would be full, it is that of the equations inside with
+ * that can act on each other (dependence.h). With rods, cables and linear bodies it is that of the equations inside with
  * x = (q, v, a, lambda) at (q^, v^): J is their own, a band, times d(q^, v^)/d(q, v), which couples the nodes of a joint alone. */
 #ifndef YOKE_MODEL_PRESCRIBED_H
 #define YOKE_MODEL_PRESCRIBED_H

@@ -308,6 +308,47 @@ static void masses_of_a_cut_chain_keep_their_numbers(void **state) {
   bench_close(&b);
 }
 
+/* ---- models that leave their step, and with it more of their method, to step control ---- */
+
+/* Under step control four pieces of sixteen masses have halos, with a fixed step they have not. */
+#define LONG_CHAIN                                                                                                     \
+  "yoke: 1\nname: long\nt_end: 0.02\nbodies:\n  c: {kind: chain, n: 64, mass: 1, stiffness: 1000, damping: 20, "       \
+  "x: 'sin(0.9*i)'}\nsplit: {c: 4}\n"
+
+static double limit_with(const char *model, const char *sets, const char *method) {
+  char  text[192];
+  bench b;
+  bench_open(&b, model, sets);
+  yoke_stability_method(b.s, text, sizeof text);
+  assert_string_equal(text, method);
+  const double H = limit_of(&b).H;
+  bench_close(&b);
+  return H;
+}
+
+static void a_model_without_a_step_has_the_limit_of_its_runs_with_one(void **state) {
+  (void)state;
+  static const char forces[] = "scheme semi-implicit, order 1, formulation constitutive";
+  static const char halos[]  = "scheme explicit, order 1, formulation overlap";
+  static const char joint[]  = "scheme semi-implicit, order 1, formulation stabilized-index-2";
+  static const struct {
+    const char *model, *open, *fixed, *method;
+  } cases[] = {
+      {LONG_CHAIN, NULL, "cosimulation={step: 1e-3}", forces},
+      {LONG_CHAIN, "cosimulation={step: auto}", "cosimulation={step: 0.1}", forces},
+      {LONG_CHAIN, "cosimulation.couplings.formulation=overlap",
+       "cosimulation={step: 1e-3, couplings: {formulation: overlap}}", halos},
+      {"examples/two-mass.yaml", "cosimulation={}", "cosimulation={step: 1e-3}", forces},
+      {"examples/double-pendulum.yaml", "cosimulation={}", "cosimulation={step: 1e-3}", joint},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    const double open  = limit_with(cases[i].model, cases[i].open, cases[i].method);
+    const double fixed = limit_with(cases[i].model, cases[i].fixed, cases[i].method);
+    assert_true(fixed > 0.0);
+    CHECK_NEAR(open, fixed, 1e-12 * fixed);
+  }
+}
+
 /* ---- refusals ---- */
 
 static void expect_refusal(const char *model, yoke_status expected, const char *part) {
@@ -333,6 +374,10 @@ static void what_cannot_be_analysed_is_refused_with_a_reason(void **state) {
       "stiffness: 10}\nsplit: {p: [a], q: [b]}\ncosimulation: {step: 1e-3}\n",
       YOKE_E_NOT_CONVERGED, "no rest state");
   expect_refusal("examples/chain-rod.yaml", YOKE_E_USAGE, "at most");
+  expect_refusal(LONG_CHAIN "cosimulation: {order: auto}\n", YOKE_E_USAGE, "say for which one");
+  expect_refusal("yoke: 1\nname: short\nt_end: 1\nbodies:\n  c: {kind: chain, n: 8, mass: 1, stiffness: 1000}\n"
+                 "split: {c: 2}\ncosimulation: {couplings: {formulation: overlap}, scheme: implicit, order: 1}\n",
+                 YOKE_E_USAGE, "use scheme explicit");
 }
 
 /* ---- prediction ---- */
@@ -411,6 +456,7 @@ int main(void) {
       cmocka_unit_test(a_method_that_is_never_stable_says_so),
       cmocka_unit_test(the_stiff_coupling_is_named),
       cmocka_unit_test(masses_of_a_cut_chain_keep_their_numbers),
+      cmocka_unit_test(a_model_without_a_step_has_the_limit_of_its_runs_with_one),
       cmocka_unit_test(what_cannot_be_analysed_is_refused_with_a_reason),
       cmocka_unit_test(an_unstable_step_is_predicted_with_the_stable_one),
       cmocka_unit_test(remedies_of_methods_that_are_never_stable_are_not_in_use_already),

@@ -394,6 +394,132 @@ static void hdf5_of_a_run_without_an_energy_account_holds_none(void **state) {
   yoke_result_close(&result);
 }
 
+/* ---- tables of energies that are none ---- */
+
+typedef struct odd_table {
+  const char *what;
+  int         rank;
+  hsize_t     extent[3];
+  bool        is_text;         /* numbers otherwise */
+  int         n_names, n_rows; /* texts of the attributes; 0: of no size, -1: none */
+  const char *first;           /* of the names */
+} odd_table;
+
+static void put_texts(hid_t object, const char *name, int n, const char *first) {
+  char block[8][16] = {"energy", "dissipated", "external", "work", "leak"};
+  if (n < 0) return;
+  const hsize_t size  = (hsize_t)n;
+  hid_t         space = n > 0 ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_NULL), type = H5Tcopy(H5T_C_S1);
+  if (first != NULL) snprintf(block[0], sizeof block[0], "%s", first);
+  assert_true(H5Tset_size(type, sizeof block[0]) >= 0);
+  hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  assert_true(attribute >= 0);
+  if (n > 0) assert_true(H5Awrite(attribute, type, block) >= 0);
+  H5Aclose(attribute);
+  H5Tclose(type);
+  H5Sclose(space);
+}
+
+/* In the place of the table of subsystems. Nothing is written into it: it takes no room in the file, however large it is. */
+static void put_odd_table(const char *path, const odd_table *odd) {
+  const hsize_t chunk[3] = {1, 4, 1};
+  hid_t         file     = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  assert_true(file >= 0 && H5Ldelete(file, "energies/subsystems", H5P_DEFAULT) >= 0);
+  hid_t space = H5Screate_simple(odd->rank, odd->extent, NULL), properties = H5Pcreate(H5P_DATASET_CREATE);
+  hid_t type = H5Tcopy(odd->is_text ? H5T_C_S1 : H5T_NATIVE_DOUBLE);
+  assert_true(H5Pset_chunk(properties, odd->rank, chunk) >= 0);
+  hid_t table = H5Dcreate2(file, "energies/subsystems", type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+  assert_true(table >= 0);
+  put_texts(table, "names", odd->n_names, odd->first);
+  put_texts(table, "rows", odd->n_rows, NULL);
+  H5Dclose(table);
+  H5Pclose(properties);
+  H5Tclose(type);
+  H5Sclose(space);
+  assert_true(H5Fclose(file) >= 0);
+}
+
+static void assert_energies_are_left_out(fixture *f, const char *path, const char *what) {
+  yoke_result      *result = NULL;
+  yoke_result_facts facts  = {.size = sizeof facts};
+  yoke_context_clear(f->ctx);
+  if (yoke_result_open(f->ctx, path, &result) != YOKE_OK) fail_msg("%s: %s", what, yoke_context_message(f->ctx, 0));
+  assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
+  if (!has_message(f->ctx, "/energies/subsystems is no table")) fail_msg("%s: without a word", what);
+  assert_int_equal(facts.n_subsystem_energies, 0);
+  assert_int_equal(yoke_result_n_quantities(result), N);
+  yoke_result_close(&result);
+}
+
+static void tables_of_energies_that_are_none_are_left_out_with_a_word(void **state) {
+  static const odd_table odd[] = {
+      {"four columns", 2, {3, 4}, false, 5, 3, NULL},
+      {"one dimension", 1, {15}, false, 5, 3, NULL},
+      {"three dimensions", 3, {3, 5, 1}, false, 5, 3, NULL},
+      {"texts", 2, {3, 5}, true, 5, 3, NULL},
+      {"columns without names", 2, {3, 5}, false, -1, 3, NULL},
+      {"columns with other names", 2, {3, 5}, false, 5, 3, "power"},
+      {"rows without names", 2, {3, 5}, false, 5, -1, NULL},
+      {"names of two of three rows", 2, {3, 5}, false, 5, 2, NULL},
+      {"names of no size", 2, {3, 5}, false, 5, 0, NULL},
+      {"a thousand million rows without names", 2, {1000000000, 5}, false, 5, 0, NULL},
+      {"more rows than there are addresses", 2, {(hsize_t)1 << 62, 5}, false, 5, 3, NULL},
+      {"as many rows as fit into an int", 2, {INT32_MAX, 5}, false, 5, 3, NULL},
+  };
+  fixture *f = *state;
+  char     path[128];
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) {
+    write_split(f, in_folder(f, "a.h5", path), true);
+    put_odd_table(path, &odd[i]);
+    assert_energies_are_left_out(f, path, odd[i].what);
+  }
+}
+
+static void energies_in_another_place_are_left_out_with_a_word(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  for (int i = 0; i < 3; ++i) {
+    write_split(f, in_folder(f, "a.h5", path), true);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate(H5S_SCALAR), object = -1;
+    assert_true(file >= 0 && H5Ldelete(file, i < 2 ? "energies/subsystems" : "energies", H5P_DEFAULT) >= 0);
+    if (i == 0) object = H5Gcreate2(file, "energies/subsystems", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (i == 1) assert_true(H5Lcreate_soft("/nowhere", file, "energies/subsystems", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    if (i == 2) object = H5Dcreate2(file, "energies", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (object >= 0) assert_true(H5Oclose(object) >= 0);
+    H5Sclose(space);
+    assert_true(H5Fclose(file) >= 0);
+    assert_energies_are_left_out(f, path, i == 0 ? "a group" : i == 1 ? "a link to nothing" : "a number");
+  }
+}
+
+/* Times of so many steps would be asked of the memory. */
+static void more_macro_steps_than_the_file_can_hold_are_told(void **state) {
+  static const hsize_t n[] = {(hsize_t)1 << 61, (hsize_t)1 << 34};
+  fixture             *f   = *state;
+  for (int i = 0; i < 2; ++i) {
+    char              path[128];
+    const hsize_t     chunk  = 16;
+    yoke_result      *result = NULL;
+    yoke_result_facts facts  = {.size = sizeof facts};
+    write_split(f, in_folder(f, "a.h5", path), true);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate_simple(1, &n[i], NULL);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Ldelete(file, "cosimulation/time", H5P_DEFAULT) >= 0 && H5Pset_chunk(properties, 1, &chunk) >= 0);
+    hid_t time = H5Dcreate2(file, "cosimulation/time", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    assert_true(time >= 0);
+    H5Dclose(time);
+    H5Pclose(properties);
+    H5Sclose(space);
+    assert_true(H5Fclose(file) >= 0);
+    yoke_context_clear(f->ctx);
+    assert_int_equal(yoke_result_open(f->ctx, path, &result), YOKE_OK);
+    assert_true(has_message(f->ctx, "is damaged"));
+    assert_int_equal(yoke_result_facts_get(f->ctx, result, &facts), YOKE_OK);
+    assert_int_equal(facts.n_macro_steps, 0);
+    yoke_result_close(&result);
+  }
+}
+
 static void hdf5_holds_many_quantities(void **state) {
   bool is_kept;
   enum { MANY = 20000 };
@@ -759,6 +885,9 @@ int main(void) {
       TEST(hdf5_of_a_split_run_has_macro_steps_and_work_of_the_subsystems),
       TEST(hdf5_of_a_split_run_has_the_energy_account_of_its_end),
       TEST(hdf5_of_a_run_without_an_energy_account_holds_none),
+      TEST(tables_of_energies_that_are_none_are_left_out_with_a_word),
+      TEST(energies_in_another_place_are_left_out_with_a_word),
+      TEST(more_macro_steps_than_the_file_can_hold_are_told),
       TEST(the_report_of_macro_steps_follows_from_the_file),
       TEST(hdf5_holds_many_quantities),
       TEST(killed_run_leaves_a_readable_file),

@@ -425,22 +425,56 @@ static void the_residual_in_the_file_is_the_jump_of_a_held_force(void **state) {
   yoke_run_summary_release(&summary);
 }
 
-/* Samples are rare; the leak of no step is told with a later one. */
-static void the_leaks_of_all_steps_in_the_file_add_up_to_that_of_the_run(void **state) {
-  enum { N_STEPS = 100 };
-  fixture         *f = *state;
-  char             path[128];
-  yoke_run_summary summary = run_to_file(
-      "examples/two-mass.yaml", "t_end=0.1;cosimulation.scheme=explicit;cosimulation.energy=monitor;output.every=1",
-      in_folder(f, "a.h5", path));
-  double sum = 0.0;
+/* Samples every so many steps; how many rows tell a leak, the last one among them, and how many of these lie at samples. */
+static int told_leaks(const fixture *f, const char *every, int steps, double *leak, int *sampled) {
+  enum { N_STEPS = 500 };
+  char path[128], sets[200];
+  int  n = 0;
+  snprintf(sets, sizeof sets, "t_end=0.5;cosimulation.scheme=explicit;cosimulation.energy=monitor;output.every=%s",
+           every);
+  yoke_run_summary summary = run_to_file("examples/two-mass.yaml", sets, in_folder(f, "a.h5", path));
+  double           sum     = 0.0;
+  *leak                    = summary.leak;
+  *sampled                 = 0;
+  assert_true(fabs(summary.leak) > 0.0);
   assert_int_equal(read_dataset(path, "/cosimulation/leak", N_STEPS, numbers), N_STEPS);
   for (int k = 0; k < N_STEPS; ++k) {
+    if (isnan(numbers[k])) continue;
     assert_true(fabs(numbers[k]) > 0.0);
     sum += numbers[k];
+    if ((k + 1) % steps == 0) ++*sampled;
+    ++n;
   }
+  assert_false(isnan(numbers[N_STEPS - 1]));
   CHECK_NEAR(sum, summary.leak, 1e-9 * fabs(summary.leak));
   yoke_run_summary_release(&summary);
+  return n;
+}
+
+/* A row has the leak since the last row that has one: NaN where nobody has looked at the energies. */
+static void leaks_in_the_file_add_up_to_that_of_the_run(void **state) {
+  double all, some, few;
+  int    sampled;
+  assert_int_equal(told_leaks(*state, "1e-3", 1, &all, &sampled), 500);
+  const int n_some = told_leaks(*state, "2.5e-2", 25, &some, &sampled);
+  assert_int_equal(sampled, 20);
+  assert_true(n_some < 100);
+  assert_true(told_leaks(*state, "1", 1, &few, &sampled) < n_some);
+  CHECK_NEAR(some, all, 1e-9 * fabs(all));
+  CHECK_NEAR(few, all, 1e-9 * fabs(all));
+}
+
+/* Energies are looked at in the same points with and without a file. */
+static void a_file_does_not_change_the_leak_that_is_told(void **state) {
+  const fixture *const f = *state;
+  char                 path[128];
+  static const char    sets[] = "t_end=0.5;cosimulation.scheme=explicit;cosimulation.energy=monitor;output.every=0.1";
+  yoke_run_summary     with   = run_to_file("examples/two-mass.yaml", sets, in_folder(f, "a.h5", path)),
+                   without    = run_to_file("examples/two-mass.yaml", sets, "");
+  assert_true(with.leak_largest > 0.0);
+  assert_true(with.leak == without.leak && with.leak_largest == without.leak_largest);
+  yoke_run_summary_release(&with);
+  yoke_run_summary_release(&without);
 }
 
 /* ---- the writer alone: columns that no short run fills ---- */
@@ -542,7 +576,8 @@ int main(void) {
       TEST(the_coupling_values_in_the_file_are_the_force_of_the_joint),
       TEST(the_columns_of_coupling_values_have_the_names_of_what_they_hold),
       TEST(the_residual_in_the_file_is_the_jump_of_a_held_force),
-      TEST(the_leaks_of_all_steps_in_the_file_add_up_to_that_of_the_run),
+      TEST(leaks_in_the_file_add_up_to_that_of_the_run),
+      TEST(a_file_does_not_change_the_leak_that_is_told),
       TEST(every_column_of_the_writer_has_its_own_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

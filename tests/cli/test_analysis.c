@@ -40,6 +40,9 @@ static void f63_stability_says_what_its_numbers_mean(void **state) {
   assert_answers(f, "stability examples/two-mass.yaml --scheme explicit --step 0.1", 0,
                  "verdict    unstable: errors grow by 5.56 per step; coupling 'coupling'");
   assert_answers(f, "stability examples/two-mass.yaml --scheme explicit --limit", 0, "meaning    a limit tells where");
+  assert_answers(
+      f, "stability examples/two-mass.yaml --set cosimulation={} --limit", 0,
+      "method     scheme semi-implicit, order 1, formulation constitutive, as a run with a fixed step has it");
   assert_answers(f, "stability two-mass --x re:-2:0:3 --y im:0:10:3 --svg @/m.svg", 0,
                  "m.svg: maps; the line is where");
 }

@@ -52,7 +52,7 @@ static void stiff_cuts_keep_their_degree(void **state) {
       cosim_done("bench/cluster/stiff.yaml",
                  "parameters.n=150;solvers.default.rtol=1e-4;cosimulation.step={rtol: 1e-2, estimator: md}", 5e-5);
   CHECK_BELOW((double)c.summary.macro.steps, 120.0);
-  CHECK_BELOW((double)c.summary.macro.degrees[0], 0.1 * (double)c.summary.macro.steps);
+  CHECK_BELOW((double)c.summary.macro.degrees[0], 0.2 * (double)c.summary.macro.steps);
   cosim_close(&c);
 }
 

@@ -278,6 +278,60 @@ static void solvers_agree_on_flexible_bodies(void **state) {
   }
 }
 
+/* ---- ends that are prescribed ---- */
+
+/* It hangs on `tug`, which swings on springs. */
+#define FOLLOWS(tug, body, joint)                                                                                      \
+  "yoke: 1\n"                                                                                                          \
+  "gravity: [0, 0, -9.81]\n"                                                                                           \
+  "t_end: 0.05\n"                                                                                                      \
+  "bodies:\n"                                                                                                          \
+  "  tug: {" tug ", velocity: [0.3, 0.2, 0.5]}\n"                                                                      \
+  "  rope: {" body "}\n"                                                                                               \
+  "connections:\n"                                                                                                     \
+  "  hold: {kind: bushing, between: [ground, tug], stiffness: 500, damping: 1}\n"                                      \
+  "  joint: {kind: " joint ", between: [tug, rope.a]}\n"                                                               \
+  "split: {R: [tug], F: [rope]}\n"                                                                                     \
+  "cosimulation: {scheme: explicit, order: 1, step: 5e-3, joint_tolerance: 1,\n"                                       \
+  "               couplings: {formulation: kinematic, prescribed: F}}\n"                                               \
+  "solvers: {default: {kind: dop853, rtol: 1e-12, atol: 1e-14}}\n"
+#define ROD                                                                                                            \
+  "kind: cosserat-rod, elements: 3, length: 1, section: {circle: 0.05}, young: 1e4, density: 1100, damping: 0.01, "    \
+  "direction: [1, 0, 0]"
+
+static void fixed_steps_converge_with_order_2_where_an_end_is_prescribed(void **state) {
+  (void)state;
+  static const char *const models[] = {
+      FOLLOWS("kind: particle, mass: 5",
+              "kind: ancf-cable, elements: 4, mass: 0.1, axial_stiffness: 40, bending_stiffness: 2e-3, damping: 0.1, "
+              "from: [0, 0, 0], to: [1, 0, 0]",
+              "spherical"),
+      FOLLOWS("kind: particle, mass: 5", ROD, "spherical"),
+      FOLLOWS("kind: rigid, mass: 5, inertia: [0.5, 0.6, 0.7], omega: [1, 2, 3]", ROD, "fixed"),
+  };
+  static const char *const solvers[] = {"newmark-al", "genalpha"};
+  static const char *const names[]   = {"rope.b.x", "rope.b.z", "rope.b.vx", "rope.b.vz", "joint.force[3]"};
+  enum { N_NAMES = sizeof names / sizeof names[0] };
+  for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+    double exact[N_NAMES];
+    end_of(models[m], "", false, N_NAMES, names, exact);
+    for (int s = 0; s < 2; ++s) {
+      double z[2][N_NAMES];
+      for (int k = 0; k < 2; ++k) {
+        char sets[100];
+        snprintf(sets, sizeof sets, "solvers.F={kind: %s, step: %g}", solvers[s], 5e-4 / (1 << k));
+        end_of(models[m], sets, false, N_NAMES, names, z[k]);
+      }
+      for (int i = 0; i < N_NAMES; ++i) {
+        const double error[2] = {fabs(z[0][i] - exact[i]), fabs(z[1][i] - exact[i])};
+        const double order    = log2(error[0] / error[1]);
+        if (!(fabs(order - 2.0) < 0.15))
+          fail_msg("model %zu, %s, %s: errors %g %g, order %g", m, solvers[s], names[i], error[0], error[1], order);
+      }
+    }
+  }
+}
+
 /* gonzalez 4.2: 3430.613 J at the start, which stay as a whole and grow where position and force are held over macro steps. */
 static void held_values_bring_energy_into_pendulum_and_cable(void **state) {
   (void)state;
@@ -304,6 +358,7 @@ int main(void) {
       cmocka_unit_test(every_formulation_agrees_with_the_whole),
       cmocka_unit_test(frames_with_six_freedoms_agree_with_the_whole),
       cmocka_unit_test(solvers_agree_on_flexible_bodies),
+      cmocka_unit_test(fixed_steps_converge_with_order_2_where_an_end_is_prescribed),
       cmocka_unit_test(held_values_bring_energy_into_pendulum_and_cable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,25 @@ static void it_does_not_matter_which_freedoms_rows_determine(void **state) {
   cosim_close(&first);
 }
 
+/* One row in kN/m, another in um: a power of two keeps every bit. */
+static void sizes_of_rows_do_not_matter(void **state) {
+#define SIZED(rows)                                                                                                    \
+  "yoke: 1\nt_end: 1\nbodies:\n"                                                                                       \
+  "  b: {kind: linear, mass: [2, 3, 1], stiffness: [[60, -20, 0], [-20, 50, -5], [0, -5, 10]], " rows ",\n"            \
+  "      x: [0.3, 0.5, -1.4], v: [1, 2, -6]}\noutput: {select: [total.energy]}\n"
+  (void)state;
+  cosim plain =
+      cosim_done_monolithic(SIZED("constraints: [[2, -1, 0], [0, 3, 1]], constraint_values: [0.1, 0.1]"), NULL, 0.0);
+  cosim sized = cosim_done_monolithic(SIZED("constraints: [['2*2^20', '-2^20', 0], [0, '3/2^20', '1/2^20']], "
+                                            "constraint_values: ['0.1*2^20', '0.1/2^20']"),
+                                      NULL, 0.0);
+  static const char *const names[] = {"b.q[3].x", "b.q[3].v", "b.constraint[1].force[1]", "b.constraint[2].force[1]"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    assert_true(cosim_value(&plain, names[i]) == cosim_value(&sized, names[i]));
+  cosim_close(&plain);
+  cosim_close(&sized);
+}
+
 /* A mass hangs on the body by a rigid joint, or by a spring. */
 static void a_body_with_rows_is_a_subsystem_like_any_other(void **state) {
 #define CUT(connection)                                                                                                \
@@ -106,6 +125,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_freedoms_that_are_equal_move_as_one),
       cmocka_unit_test(it_does_not_matter_which_freedoms_rows_determine),
+      cmocka_unit_test(sizes_of_rows_do_not_matter),
       cmocka_unit_test(a_body_with_rows_is_a_subsystem_like_any_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,61 @@ static void a_rate_that_jumps_kicks_across_the_split(void **state) {
   for (size_t k = 0; k < COUNT(methods); ++k) expect_kick(CART("max(0, t - 0.5)"), methods[k], false, 2e-3);
 }
 
+/* Behind the kick the cart is where its motion says, whatever pulls at it: Newton's method needs one iteration, in which the multiplier that does the
+ * work follows from that of the prediction. */
+static void work_of_a_motion_is_counted_with_the_multipliers_of_the_stages(void **state) {
+  static const char *const kinds[] = {"dop853", "radau5"};
+  (void)state;
+  for (size_t k = 0; k < COUNT(kinds); ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "solvers.default={kind: %s, rtol: 1e-10};cosimulation={step: 2e-3, energy: monitor}",
+             kinds[k]);
+    cosim c = cosim_done(CART("max(0, t - 0.5)"), sets, 0.0);
+    assert_true(cosim_value(&c, "total.external") > 1.0);
+    CHECK_NEAR(cosim_value(&c, "total.leak"), 0.0, 1e-9);
+    cosim_close(&c);
+  }
+}
+
+/* A cart that is driven to and fro with a rod that swings on it, and a mass that next to nothing couples: what is left of the balance is the error of the
+ * solver, and that of the work of the motion, which follows from multipliers. */
+static const char driven[] =
+    "yoke: 1\n"
+    "t_end: 1\n"
+    "gravity: [0, -9.81]\n"
+    "bodies:\n"
+    "  cart: {kind: planar, mass: 2, inertia: 1}\n"
+    "  rod: {kind: planar, mass: 1, inertia: 0.1, position: [0, -0.5], frames: {top: [0, 0.5]}}\n"
+    "  m: {kind: planar, mass: 1, inertia: 1, position: [1, 0]}\n"
+    "connections:\n"
+    "  drive: {kind: translational, between: [ground, cart], axis: [1, 0, 0], motion: 0.3*(1 - cos(9*t))}\n"
+    "  hinge: {kind: revolute, between: [cart, rod.top]}\n"
+    "  rail: {kind: translational, between: [ground, m], axis: [1, 0, 0]}\n"
+    "  thread: {kind: spring-damper, between: [rod, m], stiffness: 1e-9, damping: 0, free_length: 1}\n"
+    "split: {a: [cart, rod], b: [m]}\n"
+    "cosimulation: {step: 4e-2, energy: monitor}\n";
+
+static void work_of_a_motion_has_the_order_of_the_solver(void **state) {
+  static const struct {
+    const char *kind;
+    double      order, slack;
+  } list[] = {
+      {"radau5", 5.0, 0.1}, {"genalpha", 2.0, 0.15}, {"newmark-al", 2.0, 0.1}, {"lin-implicit-euler", 1.0, 0.1}};
+  (void)state;
+  for (size_t k = 0; k < COUNT(list); ++k) {
+    double leak[2];
+    for (int i = 0; i < 2; ++i) {
+      char sets[100];
+      snprintf(sets, sizeof sets, "solvers.default={kind: %s, step: %g}", list[k].kind, i == 0 ? 1e-2 : 5e-3);
+      cosim c = cosim_done(driven, sets, 0.0);
+      assert_true(cosim_value(&c, "total.external") > 1.4);
+      leak[i] = fabs(cosim_value(&c, "total.leak"));
+      cosim_close(&c);
+    }
+    CHECK_ORDER(leak, 2, list[k].order, list[k].slack);
+  }
+}
+
 /* A ramp, which begins and ends with a kick, written as a minimum of a maximum and as a sum: the former was 14 % off without a word. */
 static void a_ramp_kicks_at_both_ends_however_it_is_written(void **state) {
   static const char *const quantities[] = {"rod.angle", "rod.omega", "rod.x"};
@@ -185,6 +240,8 @@ int main(void) {
       cmocka_unit_test(joints_feel_an_acceleration_that_jumps_from_there_on),
       cmocka_unit_test(a_rate_that_jumps_kicks_what_hangs_on_it),
       cmocka_unit_test(a_rate_that_jumps_kicks_across_the_split),
+      cmocka_unit_test(work_of_a_motion_is_counted_with_the_multipliers_of_the_stages),
+      cmocka_unit_test(work_of_a_motion_has_the_order_of_the_solver),
       cmocka_unit_test(a_ramp_kicks_at_both_ends_however_it_is_written),
       cmocka_unit_test(a_kink_of_a_curved_motion_kicks),
       cmocka_unit_test(a_rate_that_jumps_at_the_start_is_that_behind_it),

@@ -71,6 +71,57 @@ static void short_pieces_and_works_that_halos_do_not_tell_keep_forces(void **sta
   assert_false(has_halos(CHAIN("loads: {push: {kind: constant, on: 'c[3]', force: 2}}\nsplit: {c: 4}\n"), ""));
 }
 
+static size_t n_notes(const char *model, const char *sets, const char *part) {
+  cosim c;
+  cosim_open(&c, model, sets);
+  cosim_expect(&c, YOKE_OK);
+  size_t n = 0;
+  for (size_t i = 0; i < yoke_context_n_messages(c.ctx); ++i) n += strstr(yoke_context_message(c.ctx, i), part) != NULL;
+  cosim_close(&c);
+  return n;
+}
+
+static void what_takes_the_halos_away_or_what_they_do_not_tell_is_said(void **state) {
+  (void)state;
+  static const char untold[] = "tell the energy of the whole model alone";
+  static const char named[]  = OVERLAP "output.select=[\"*.leak\"]";
+  assert_int_equal(n_notes(chain, "output.select=[\"*.leak\"]", "'*.leak' asks for energies of single subsystems"), 1);
+  assert_int_equal(n_notes(chain, "solvers.default={kind: bdf, rtol: 1e-5}", "subsystem 'c[1]' has 1e-05"), 1);
+  assert_int_equal(n_notes(chain, "cosimulation.energy=monitor", untold), 1);
+  assert_int_equal(n_notes(chain, named, untold), 1);
+  assert_int_equal(n_notes(chain, OVERLAP "cosimulation.energy=correct", "are not corrected"), 1);
+  assert_int_equal(n_notes(chain, "", "halos"), 0);
+  assert_int_equal(
+      n_notes(chain, "cosimulation.couplings.formulation=constitutive;output.select=[\"*.leak\"]", "halos"), 0);
+}
+
+/* Copies and originals differ by what bdf leaves behind every macro point, at which it begins anew. */
+static void bdf_has_halos_where_its_tolerance_is_small_enough(void **state) {
+  (void)state;
+  assert_true(has_halos(chain, "solvers.default={kind: bdf, rtol: 1e-6}"));
+  assert_false(has_halos(chain, "solvers.default={kind: bdf, rtol: 1e-5}"));
+  assert_false(has_halos(chain, "solvers.default={kind: bdf, rtol: 1e-6};cosimulation.step={rtol: 1e-5}"));
+  assert_false(has_halos(chain, "solvers={\"c[2]\": {kind: bdf, rtol: 1e-5}}"));
+  assert_true(has_halos(chain, "solvers.default={kind: radau5, rtol: 1e-4}"));
+}
+
+static void every_solver_stays_within_the_tolerance_by_default(void **state) {
+  (void)state;
+  static const char *const solvers[] = {"abm, rtol: 1e-4",    "abm, rtol: 1e-8",   "bdf, rtol: 1e-4",
+                                        "bdf, rtol: 1e-5",    "bdf, rtol: 1e-6",   "radau5, rtol: 1e-4",
+                                        "dop853, rtol: 1e-4", "dopri5, rtol: 1e-4"};
+  cosim                    whole     = cosim_done_monolithic(chain, "solvers.default={rtol: 1e-11}", 0.0);
+  for (size_t k = 0; k < sizeof solvers / sizeof *solvers; ++k) {
+    char sets[80];
+    snprintf(sets, sizeof sets, "solvers.default={kind: %s}", solvers[k]);
+    cosim c = cosim_done(chain, sets, 0.0);
+    print_message("%s: off by %.3g\n", solvers[k], off(&c, &whole));
+    CHECK_BELOW(off(&c, &whole), 1e-4);
+    cosim_close(&c);
+  }
+  cosim_close(&whole);
+}
+
 /* Forces of a stiff damper are stable over steps of 2 m/d at most; solvers of both sides bear it. */
 static void they_take_a_fraction_of_the_work_within_the_tolerance(void **state) {
   (void)state;
@@ -121,6 +172,9 @@ int main(void) {
       cmocka_unit_test(cuts_of_long_chains_have_halos_where_nothing_of_the_method_is_named),
       cmocka_unit_test(whoever_names_something_has_what_it_stands_for),
       cmocka_unit_test(short_pieces_and_works_that_halos_do_not_tell_keep_forces),
+      cmocka_unit_test(what_takes_the_halos_away_or_what_they_do_not_tell_is_said),
+      cmocka_unit_test(bdf_has_halos_where_its_tolerance_is_small_enough),
+      cmocka_unit_test(every_solver_stays_within_the_tolerance_by_default),
       cmocka_unit_test(they_take_a_fraction_of_the_work_within_the_tolerance),
       cmocka_unit_test(steps_are_held_to_a_tenth_of_the_tolerance),
       cmocka_unit_test(halos_named_by_hand_have_no_displacement_side),

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../cosimulation/cosimulate.h"
 #include "energy_run.h"
 
 static const char oscillator[] = "examples/energy-oscillator.yaml";
@@ -282,6 +283,65 @@ static void work_of_impulses_is_counted_to_a_millionth(void **state) {
   }
 }
 
+/* And under narrow pulses of either sign, between which nothing is looked at. */
+static void work_of_narrow_pulses_is_counted_to_a_millionth(void **state) {
+  static const double steps[] = {5e-3, 1e-3};
+  (void)state;
+  for (int i = 0; i < 2; ++i) {
+    char sets[ENERGY_TEXT];
+    snprintf(
+        sets, sizeof sets,
+        "cosimulation.energy=monitor cosimulation.scheme=explicit solvers.default.kind=dop853 "
+        "solvers.default.rtol=1e-12 bodies.c.n=4 bodies.c.mass=1 bodies.c.stiffness=[1e3,1e3,1e-9,1e3,1e3] "
+        "bodies.c.damping=[1,1,0,1,1] bodies.c.x=[0,0,0,0] cosimulation.step=%g "
+        "bodies.c.loads=[{\"on\":4,\"kind\":\"modified-sine\",\"force\":1e3,\"omega\":13,\"phase\":0.3,\"power\":95}]",
+        steps[i]);
+    energy_run run = energy_of("examples/chain-asym.yaml", sets, "total.external total.leak");
+    assert_true(fabs(run.value[0]) > 1.0);
+    if (!(fabs(run.value[1]) < 1e-6 * fabs(run.value[0])))
+      fail_msg("H = %g s: %g J of %g J", steps[i], run.value[1], run.value[0]);
+    energy_release(&run);
+  }
+}
+
+/* total.leak at samples, of which all lie at macro points or (often) two or three inside of every step of 1 ms. */
+typedef struct seen_leaks {
+  int    n;
+  double t[80], leak[80];
+} seen_leaks;
+
+static yoke_status see_leak(void *user, double t, const double *outputs, const yoke_counters *counters, double h,
+                            int order) {
+  seen_leaks *seen = user;
+  (void)counters, (void)h, (void)order;
+  assert_true(seen->n < 80);
+  seen->t[seen->n]      = t;
+  seen->leak[seen->n++] = outputs[0];
+  return YOKE_OK;
+}
+
+static seen_leaks leaks_at(const char *sets) {
+  seen_leaks      seen = {0};
+  const yoke_sink sink = {.user = &seen, .sample = see_leak};
+  cosim           c;
+  assert_int_equal(cosim_open(&c, oscillator, sets), YOKE_OK);
+  assert_int_equal(yoke_system_run(c.system, 0.0195, &sink, NULL, c.ctx), YOKE_OK);
+  cosim_close(&c);
+  return seen;
+}
+
+static void samples_inside_of_a_step_show_the_account_where_it_began(void **state) {
+  const seen_leaks inside = leaks_at("cosimulation.energy=monitor;output={every: 3e-4, select: [total.leak]}"),
+                   macro  = leaks_at("cosimulation.energy=monitor;output={every: 1e-3, select: [total.leak]}");
+  (void)state;
+  assert_true(inside.n > 60 && macro.n > 19);
+  for (int i = 4; i < 65; ++i) {
+    const double expected = macro.leak[(int)floor(inside.t[i] * 1e3 + 1e-6)];
+    assert_true(fabs(expected) > 1e-3);
+    energy_check("leak inside of a step", inside.leak[i], expected, 1e-9);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(leak_of_the_oscillator_is_that_of_the_source),
@@ -300,6 +360,8 @@ int main(void) {
       cmocka_unit_test(leaks_do_not_depend_on_balance_points),
       cmocka_unit_test(work_of_chains_is_counted_to_a_millionth),
       cmocka_unit_test(work_of_impulses_is_counted_to_a_millionth),
+      cmocka_unit_test(work_of_narrow_pulses_is_counted_to_a_millionth),
+      cmocka_unit_test(samples_inside_of_a_step_show_the_account_where_it_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,8 +183,7 @@ static void methods_with_error_control_carry_tangents_and_no_others_do(void **st
   int                  n = 0;
   for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
     const char *name = yoke_integrator_method_name(i);
-    if (strcmp(name, "exact") == 0) continue;      /* needs the matrices of a linear system */
-    if (strcmp(name, "newmark-al") == 0) continue; /* needs the form GGL, which these equations do not have */
+    if (strcmp(name, "exact") == 0) continue; /* needs the matrices of a linear system */
     run  r       = open_run(name, &e, options_of(1e-6, 1e-3), modes_q, modes_v, &inputs_2);
     bool carries = false;
     for (int k = 0; k < N_CARRIERS; ++k) carries = carries || strcmp(carriers[k], name) == 0;

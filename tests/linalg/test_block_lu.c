@@ -42,7 +42,7 @@ static blocks make(int n, int (*size)(int i), int (*neighbour)(int i)) {
     }
   }
   assert_int_equal(yoke_pattern_create(NULL, b.n_rows, b.n_rows, n_entries, row, col, NULL, &b.pattern), YOKE_OK);
-  assert_int_equal(yoke_block_lu_create(NULL, b.pattern, n, b.first_row, &b.lu), YOKE_OK);
+  assert_int_equal(yoke_block_lu_create(NULL, b.pattern, n, b.first_row, 0.0, &b.lu), YOKE_OK);
   free(row);
   free(col);
   b.a      = calloc((size_t)b.pattern->nnz, sizeof(double));
@@ -224,6 +224,70 @@ static void work_grows_with_the_number_of_blocks(void **state) {
   unmake(&t);
 }
 
+/* Are there factors by blocks of three rows, of which `knows` says who knows whom? The matrix is 1 + 1/(1 + row + column), and 100 on the diagonal. */
+static bool has_blocks(int n, bool (*knows)(int i, int j)) {
+  enum { SIZE = 3 };
+  const int     n_rows = SIZE * n;
+  const size_t  all    = (size_t)n_rows * (size_t)n_rows;
+  int          *row = calloc(all, sizeof *row), *col = calloc(all, sizeof *col), n_entries = 0;
+  int          *first  = calloc((size_t)n + 1, sizeof *first);
+  yoke_pattern *p      = NULL;
+  yoke_linear  *linear = NULL;
+  yoke_factor  *factor = NULL;
+  for (int i = 0; i <= n; ++i) first[i] = SIZE * i;
+  for (int r = 0; r < n_rows; ++r) {
+    for (int c = 0; c < n_rows; ++c) {
+      if (r / SIZE != c / SIZE && !knows(r / SIZE, c / SIZE)) continue;
+      row[n_entries]   = r;
+      col[n_entries++] = c;
+    }
+  }
+  assert_int_equal(yoke_pattern_create(NULL, n_rows, n_rows, n_entries, row, col, NULL, &p), YOKE_OK);
+  assert_int_equal(yoke_linear_create_blocks(NULL, p, n, first, &linear), YOKE_OK);
+  double *a = calloc((size_t)p->nnz, sizeof *a), *x = calloc((size_t)n_rows, sizeof *x),
+         *work = calloc(yoke_linear_work_size(linear), sizeof *work);
+  for (int j = 0; j < n_rows; ++j) {
+    for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) {
+      a[k] = 1.0 + 1.0 / (1.0 + j + p->row[k]) + (p->row[k] == j ? 100.0 : 0.0);
+      x[p->row[k]] += a[k]; /* of a solution of ones */
+    }
+  }
+  const bool has = yoke_linear_n_parts(linear) > 0;
+  assert_int_equal(yoke_factor_make(linear, a, NULL, &factor), YOKE_OK);
+  yoke_factor_solve(factor, x, NULL, work);
+  for (int i = 0; i < n_rows; ++i) assert_true(fabs(x[i] - 1.0) < 1e-10);
+  yoke_factor_release(&factor);
+  yoke_linear_destroy(&linear);
+  yoke_pattern_destroy(&p);
+  free(row);
+  free(col);
+  free(first);
+  free(a);
+  free(x);
+  free(work);
+  return has;
+}
+
+static bool all_know_each_other(int i, int j) {
+  (void)i, (void)j;
+  return true;
+}
+static bool know_in_a_row(int i, int j) {
+  return abs(i - j) == 1;
+}
+static bool know_in_a_net(int i, int j) { /* sixteen wide */
+  return abs(i - j) == 16 || (abs(i - j) == 1 && i / 16 == j / 16);
+}
+
+/* Around a subsystem with hundreds of couplings the targets of updates, one for every three blocks, would take the more memory the more there are. */
+static void blocks_that_take_far_more_memory_than_klu_are_left_to_it(void **state) {
+  (void)state;
+  assert_true(has_blocks(240, know_in_a_row));
+  assert_true(has_blocks(240, know_in_a_net));
+  assert_true(has_blocks(60, all_know_each_other));
+  assert_false(has_blocks(240, all_know_each_other));
+}
+
 static void what_cannot_be_factored_is_told(void **state) {
   (void)state;
   blocks b = make(24, thirteen, next);
@@ -252,9 +316,13 @@ static void what_cannot_be_factored_is_told(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(solutions_agree_with_lapack),          cmocka_unit_test(parts_in_any_order_give_the_same_bits),
-      cmocka_unit_test(parts_write_their_spans_alone),        cmocka_unit_test(chains_have_two_parts_and_trees_more),
-      cmocka_unit_test(work_grows_with_the_number_of_blocks), cmocka_unit_test(what_cannot_be_factored_is_told),
+      cmocka_unit_test(solutions_agree_with_lapack),
+      cmocka_unit_test(parts_in_any_order_give_the_same_bits),
+      cmocka_unit_test(parts_write_their_spans_alone),
+      cmocka_unit_test(chains_have_two_parts_and_trees_more),
+      cmocka_unit_test(work_grows_with_the_number_of_blocks),
+      cmocka_unit_test(blocks_that_take_far_more_memory_than_klu_are_left_to_it),
+      cmocka_unit_test(what_cannot_be_factored_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,6 +295,7 @@ static void mistakes_of_flexible_bodies_are_named(void **state) {
 static void mistakes_of_constraint_rows_are_named(void **state) {
   (void)state;
   check_refused(ROWS "[[1, 0, -1], [2, 0, -2]]", "found row 2, which follows from the others");
+  check_refused(ROWS "[[1, 0, -1], [1, 1e-6, -1]]", "found row 2, of which the others leave less");
   check_refused(ROWS "[[0, 0, 0]]", "found row 1 without an entry");
   check_refused(ROWS "[1, 0, -1]", "expected rows [[...], ...]");
   check_refused(ROWS "[[1, 0]]", "found a list of 2, expected a list of 3 numbers");

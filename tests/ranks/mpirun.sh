@@ -30,6 +30,16 @@ same 2 examples/robot-arm-split.yaml --t-end 0.02
 same 4 examples/chain-m2.yaml --t-end 2e-5
 same 2 examples/kinematic-two-mass.yaml --t-end 0.1 --set 'cosimulation.substeps={R: 2, F: 4}'
 
+# A run is judged as that of one process is.
+judge='examples/two-mass.yaml --scheme explicit --step 0.005 --t-end 0.2 --energy monitor --set cosimulation.energy_limit=1e-9'
+# shellcheck disable=SC2086 # words
+"$program" run $judge --csv "$folder/one.csv" --quiet 2>"$folder/one"
+# shellcheck disable=SC2086
+"$mpirun" -n 2 "$program" run $judge --csv "$folder/many.csv" --quiet 2>"$folder/many" || fail "energy_limit"
+grep -q 'have brought up to' "$folder/one" || fail "no leak: $(cat "$folder/one")"
+grep '^warning' "$folder/one" > "$folder/expected"
+grep '^warning' "$folder/many" | cmp -s "$folder/expected" - || fail "another verdict on 2 ranks: $(cat "$folder/many")"
+
 # Results in HDF5 come from one rank.
 "$mpirun" -n 2 "$program" run examples/two-mass.yaml --t-end 0.01 -o "$folder/a.h5" --quiet || fail "HDF5"
 "$program" info "$folder/a.h5" >/dev/null || fail "info"

@@ -830,6 +830,90 @@ static void times_of_ranks_add_up_and_subsystems_have_those_of_their_owners(void
   world_end(&w, ranks);
 }
 
+/* ---- verdicts ---- */
+
+typedef struct judged {
+  const yoke_run_options *options;
+  yoke_run_summary        summary[N_TIMED];
+} judged;
+
+static yoke_status run_judged(world_rank *rank, void *user) {
+  judged *x = user;
+  return yoke_run(rank->ctx, x->options, &x->summary[rank->rank]);
+}
+
+/* The same bits, or unknown both. */
+static bool is_equal(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
+static bool is_same_summary(const yoke_run_summary *a, const yoke_run_summary *b) {
+  return a->has_leak == b->has_leak && is_equal(a->leak, b->leak) && is_equal(a->leak_largest, b->leak_largest) &&
+         is_equal(a->leak_share, b->leak_share) && a->leak_worst == b->leak_worst &&
+         is_equal(a->leak_corrected, b->leak_corrected) && is_equal(a->energy_gain, b->energy_gain) &&
+         is_equal(a->accumulated_error, b->accumulated_error) && is_equal(a->predicted_growth, b->predicted_growth) &&
+         is_equal(a->motion_growth, b->motion_growth) && a->unconverged == b->unconverged;
+}
+
+/* Warnings of the judgement at the end of a run, one behind the other. */
+static void verdict_of(const yoke_context *ctx, char *text, size_t size) {
+  static const char *const parts[] = {"have brought up to", "use cosimulation.step", "use step control",
+                                      "see the residuals"};
+  text[0]                          = '\0';
+  for (size_t i = 0; i < yoke_context_n_messages(ctx); ++i) {
+    const char *message = yoke_context_message(ctx, i);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) {
+      if (strstr(message, parts[k]) == NULL || yoke_context_message_severity(ctx, i) != YOKE_SEVERITY_WARNING) continue;
+      const size_t used = strlen(text);
+      snprintf(text + used, size - used, "%s\n", message);
+      break;
+    }
+  }
+}
+
+/* A leak, a gain, errors that grow by themselves, errors that the motion makes larger; with and without a file, which the first rank writes. */
+static void all_ranks_judge_a_run_as_one_process_does(void **state) {
+  static const char *const runs[] = {
+      "run examples/two-mass.yaml --scheme explicit --step 0.005 --t-end 0.2 --energy monitor --set "
+      "cosimulation.energy_limit=1e-9",
+      "run examples/energy-oscillator.yaml --step 0.02 --t-end 2 --scheme explicit --energy monitor",
+      "run examples/bouncing-contact.yaml --step 1e-3 --t-end 1",
+      "run examples/chain-m1.yaml --scheme explicit --step 0.015",
+  };
+  const fixture *f = *state;
+  char           path[128], one[2000], other[2000];
+  for (size_t i = 0; i < 2 * sizeof runs / sizeof *runs; ++i) {
+    world            w;
+    world_rank       ranks[N_TIMED];
+    arguments        a;
+    yoke_run_summary summary = {.size = sizeof summary};
+    read_arguments(runs[i / 2], &a);
+    judged x      = {.options = &a.options};
+    a.options.csv = "";
+    a.options.out = i % 2 == 0 ? "" : in_folder(f, "a.h5", path);
+    for (int r = 0; r < N_TIMED; ++r) x.summary[r] = (yoke_run_summary){.size = sizeof x.summary[r]};
+    yoke_context_clear(f->ctx);
+    const yoke_status status = yoke_run(f->ctx, &a.options, &summary);
+    verdict_of(f->ctx, one, sizeof one);
+    assert_true(one[0] != '\0');
+    world_run(&w, N_TIMED, ranks, run_judged, &x);
+    for (int r = 0; r < N_TIMED; ++r) {
+      verdict_of(ranks[r].ctx, other, sizeof other);
+      assert_int_equal(ranks[r].status, status);
+      if (!is_same_summary(&summary, &x.summary[r]))
+        fail_msg("%s: another summary on rank %d: leak %g for %g, gain %g for %g, error %g for %g, growth %g for %g, "
+                 "%g for %g",
+                 runs[i / 2], r, x.summary[r].leak, summary.leak, x.summary[r].energy_gain, summary.energy_gain,
+                 x.summary[r].accumulated_error, summary.accumulated_error, x.summary[r].predicted_growth,
+                 summary.predicted_growth, x.summary[r].motion_growth, summary.motion_growth);
+      assert_string_equal(other, one);
+      yoke_run_summary_release(&x.summary[r]);
+    }
+    yoke_run_summary_release(&summary);
+    world_end(&w, ranks);
+  }
+}
+
 /* ---- the hook ---- */
 
 /* The last rank seems to have another C library. */
@@ -983,6 +1067,7 @@ int main(void) {
       TEST(the_record_of_a_simulation_is_written_by_the_first_rank),
       TEST(ranks_that_cannot_be_are_refused),
       TEST(times_of_ranks_add_up_and_subsystems_have_those_of_their_owners),
+      TEST(all_ranks_judge_a_run_as_one_process_does),
       TEST(machines_that_differ_are_refused_unless_that_is_allowed),
       TEST(ranks_with_different_models_are_refused),
       TEST(ranks_whose_numbers_differ_end_with_a_message),
