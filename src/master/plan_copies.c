@@ -108,6 +108,15 @@ static yoke_status reach(search *s, int body, int ring) {
   return YOKE_OK;
 }
 
+/* The first body behind a cut. */
+static yoke_status check_cut(const search *s, const yoke_connection *cut, int body) {
+  if (s->b->model->bodies[body].flexible == 0) return YOKE_OK;
+  return yoke_fail(s->b->ctx, YOKE_E_MODEL,
+                   "connection '%s': formulation 'overlap' copies bodies, and '%s' is a point of a linear body or "
+                   "cable, which moves with all others of it; cut the model elsewhere, or use formulation constitutive",
+                   cut->name, s->b->model->bodies[body].name);
+}
+
 /* All that the element between a body that is reached and another one leads to. */
 static yoke_status follow(search *s, int c, int from, int ring) {
   const yoke_connection *connection = &s->b->model->connections[c];
@@ -115,6 +124,7 @@ static yoke_status follow(search *s, int c, int from, int ring) {
     const int other = body_of(s->b, c, side);
     if (other < 0 || other == from || part_of(s->b, other) == s->part) continue;
     if (connection->formula != NULL) return refuse(s, "connection", connection->name, "reads the model");
+    if (from < 0) YOKE_TRY(check_cut(s, connection, other));
     if (has_copies(s, other)) YOKE_TRY(reach(s, other, ring));
   }
   return YOKE_OK;
