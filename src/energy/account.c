@@ -17,6 +17,7 @@ typedef struct extremes {
   double work, since;                 /* of solvers: all, and since the last balance point [evaluations] */
   double is_open;                     /* 1: the last step has not been balanced */
   double taken;                       /* of the total leak (yoke_account_take_leak) */
+  double brought;                     /* by jumps, beside what subsystems tell of them */
 } extremes;
 
 /* Works of a coupling since the start, up to the present time; `now` has them of the last balance point. */
@@ -45,6 +46,7 @@ struct yoke_account {
   line_ports      *lines;          /* [n_wires] */
   double          *applied;        /* room for the channels of a wire */
   double          *stored;         /* [n_wires] with the true motions */
+  double           held;           /* by all wires with the true motions in front of a jump */
   double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
   size_t           n_kept;
   double          *kept;         /* what is packed: all that follows, one behind the other */
@@ -305,6 +307,13 @@ static void keep_energies(yoke_account *a) {
   memcpy(a->shown, a->energy[0], (size_t)a->def.n_parts * YOKE_N_ENERGIES * sizeof *a->shown);
 }
 
+/* What wires store with the values of the history. */
+static void renew_wires(yoke_account *a) {
+  for (int w = 0; w < a->def.n_wires; ++w) {
+    if (has_power(&a->def.wires[w])) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
+  }
+}
+
 yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   memset(a->kept, 0, a->n_kept * sizeof *a->kept);
   for (int w = 0; w < a->def.n_wires; ++w) find_line(a, w); /* outputs stay where they are from here on */
@@ -314,7 +323,7 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   keep_energies(a);
   for (int p = 0; p < a->def.n_parts; ++p)
     of_part(a, p)[YOKE_ACCOUNT_ENERGY] = a->energy[p][YOKE_ENERGY_KINETIC] + a->energy[p][YOKE_ENERGY_POTENTIAL];
-  yoke_account_begin_anew(a);
+  renew_wires(a);
   note_extremes(a);
   for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
     wire_works none = {0};
@@ -323,12 +332,6 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
   return yoke_arena_check(&a->scratch, ctx, "the energy account");
-}
-
-void yoke_account_begin_anew(yoke_account *a) {
-  for (int w = 0; w < a->def.n_wires; ++w) {
-    if (has_power(&a->def.wires[w])) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
-  }
 }
 
 /* One subsystem without the work through its ports, which the wires add. */
@@ -400,6 +403,42 @@ yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
   return yoke_arena_check(&a->scratch, ctx, "the energy account");
 }
 
+/* Stored by the elements of all wires with the true motions of their ports. */
+static double truly_stored(yoke_account *a) {
+  double sum = 0.0;
+  for (int w = 0; w < a->def.n_wires; ++w) {
+    const yoke_wire *wire   = &a->def.wires[w];
+    double           stored = 0.0, power = 0.0;
+    if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) continue;
+    const double *const y[2] = {outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)};
+    wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
+    sum += stored;
+  }
+  return sum;
+}
+
+yoke_status yoke_account_begin_jump(yoke_account *a, yoke_context *ctx) {
+  YOKE_TRY(yoke_account_balance(a, ctx));
+  a->held = truly_stored(a);
+  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
+/* Subsystems count the work of their own jumps. Copies of bodies in halos follow those of others, and what this takes nobody tells. */
+yoke_status yoke_account_end_jump(yoke_account *a, yoke_context *ctx) {
+  YOKE_TRY(show_energies(a, YOKE_SIDE_RIGHT, ctx));
+  for (int p = 0; p < a->def.n_parts; ++p) {
+    double      *account = of_part(a, p);
+    const double leak    = account[YOKE_ACCOUNT_LEAK];
+    add_part(a, p);
+    a->most->brought += account[YOKE_ACCOUNT_LEAK] - leak;
+    account[YOKE_ACCOUNT_LEAK] = leak;
+  }
+  keep_energies(a);
+  a->most->brought += truly_stored(a) - a->held;
+  renew_wires(a);
+  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+}
+
 bool yoke_account_is_balanced(const yoke_account *a) {
   return a->most->is_open == 0.0;
 }
@@ -438,6 +477,10 @@ const double *yoke_account_energies(const yoke_account *a) {
 
 double yoke_account_lost(const yoke_account *a) {
   return a->most->lost;
+}
+
+double yoke_account_brought(const yoke_account *a) {
+  return a->most->brought;
 }
 
 yoke_account_sums yoke_account_sum(const yoke_account *a) {

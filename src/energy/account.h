@@ -57,8 +57,10 @@ void        yoke_account_destroy(yoke_account **account);
 
 /* The graph was started. */
 yoke_status yoke_account_start(yoke_account *account, yoke_context *ctx);
-/* States or inputs have jumped at the present time: what the elements of couplings store behind it is no leak. */
-void        yoke_account_begin_anew(yoke_account *account);
+/* States, inputs or prescribed motions jump at the present time, and have done so: what is stored more behind it is no leak, but work from outside.
+ * It becomes a balance point. Collective. */
+yoke_status yoke_account_begin_jump(yoke_account *account, yoke_context *ctx);
+yoke_status yoke_account_end_jump(yoke_account *account, yoke_context *ctx);
 /* A step was accepted; `before`: outputs of all subsystems, one behind the other, at its beginning t. Works of couplings are counted. */
 yoke_status yoke_account_look(yoke_account *account, double t, const double *before, yoke_context *ctx);
 /* Behind it: have solvers done so much since the last balance point that another one costs little? `evaluations`: of the step, the same on all
@@ -78,13 +80,15 @@ void yoke_account_correct(yoke_account *account, int wire, int side, double work
 const double *yoke_account_now(const yoke_account *account);
 const double *yoke_account_before(const yoke_account *account);
 
-/* [n_parts, YOKE_N_ENERGIES] of the subsystems at the last balance point; behind an event they are those before it. */
+/* [n_parts, YOKE_N_ENERGIES] of the subsystems at the last balance point; behind a jump those behind it. */
 const double *yoke_account_energies(const yoke_account *account);
 /* [n_wires] stored by the elements of couplings with the true motions of their ports, at the same time; NaN: it was not looked at. */
 const double *yoke_account_stored(const yoke_account *account);
 
 /* Lost in the elements of all couplings since the start, with the true motions of their ports [J]. */
 double yoke_account_lost(const yoke_account *account);
+/* Work of jumps that no subsystem tells: into the elements of couplings with the true motions of their ports, and of halos [J]. */
+double yoke_account_brought(const yoke_account *account);
 
 typedef struct yoke_account_sums {
   double leak, largest; /* total at the present time; largest |leak| so far [J] */

@@ -266,14 +266,12 @@ yoke_status system_restart(yoke_system *s, yoke_context *ctx) {
                    yoke_graph_t(s->graph));
 }
 
-/* States or inputs have jumped at the present time, before which wires had `stored`. */
-static yoke_status begin_anew(yoke_system *s, double stored, yoke_context *ctx) {
+/* States or inputs have jumped at the present time. */
+static yoke_status begin_anew(yoke_system *s, yoke_context *ctx) {
   if (s->controller != NULL) yoke_controller_restart(s->controller, yoke_controller_H(s->controller));
   s->is_fresh = true;
   YOKE_TRY(system_restart(s, ctx));
-  system_bring_in(s, stored);
-  if (s->account != NULL) yoke_account_begin_anew(s->account);
-  return YOKE_OK;
+  return s->account != NULL ? yoke_account_end_jump(s->account, ctx) : YOKE_OK;
 }
 
 static yoke_status refuse_broken(const yoke_system *s, yoke_context *ctx) {
@@ -281,6 +279,14 @@ static yoke_status refuse_broken(const yoke_system *s, yoke_context *ctx) {
                    "what happened at t = %.9g s failed half-way: the run cannot go on from there; go back to a state "
                    "that was saved before",
                    yoke_graph_t(s->graph));
+}
+
+/* Does an event of the last step set states? */
+static bool sets_any(const yoke_system *s) {
+  for (int k = 0; k < s->plan->n_events; ++k) {
+    if (s->plan->events[k].sets && yoke_system_events_acts(&s->events, k)) return true;
+  }
+  return false;
 }
 
 /* Events of the last step: those that only record where they were found, the others now, in the order of the file. */
@@ -291,13 +297,13 @@ static yoke_status fire(yoke_system *s, const yoke_sink *sink, bool *stop, yoke_
     const yoke_plan_event *event = &s->plan->events[events->found[i].event];
     if (!event->sets && !event->stops) note_event(s, events->found[i].event, events->found[i].t, sink, ctx);
   }
+  if (s->account != NULL && sets_any(s)) YOKE_TRY(yoke_account_begin_jump(s->account, ctx));
   for (int k = 0; k < s->plan->n_events; ++k) {
     if (yoke_system_events_acts(events, k)) YOKE_TRY(act(s, k, sink, stop, &sets, ctx));
   }
   if (!sets) return YOKE_OK;
-  const double stored = system_stored(s); /* outputs are those in front of the events up to here */
   YOKE_TRY(yoke_graph_reset_joints(s->graph, ctx));
-  YOKE_TRY(begin_anew(s, stored, ctx));
+  YOKE_TRY(begin_anew(s, ctx));
   yoke_graph_begin_events(s->graph);
   return YOKE_OK;
 }
@@ -325,14 +331,14 @@ static yoke_status check_inputs(const yoke_system *s, int n, const int *inputs, 
 yoke_status yoke_system_set_inputs(yoke_system *s, int n, const int *inputs, const double *values, yoke_context *ctx) {
   bool changes = false;
   YOKE_TRY(check_inputs(s, n, inputs, values, ctx));
-  if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
+  if (s->account != NULL) YOKE_TRY(yoke_account_begin_jump(s->account, ctx));
   for (int i = 0; i < n; ++i) {
     changes = changes || yoke_graph_held(s->graph, inputs[i]) != values[i];
     yoke_graph_set_held(s->graph, inputs[i], values[i]);
   }
   if (!changes) return YOKE_OK;
   ++s->n_sets;
-  const yoke_status status = begin_anew(s, system_stored(s), ctx);
+  const yoke_status status = begin_anew(s, ctx);
   s->is_broken             = status != YOKE_OK;
   return status;
 }

@@ -27,12 +27,11 @@ typedef struct system_samples {
   bool                shows_account; /* numbers of the energy account are among the outputs, or read by them */
 } system_samples;
 
-/* Energy that wires have lost, and what jumps have brought into them. */
+/* Energy that wires have lost. */
 typedef struct system_loss {
   bool       is_wanted;
-  double     t, sum;  /* up to the beginning of the last step [s], [J] */
-  double     brought; /* since the start: external work [J] */
-  double    *before;  /* [ny of all] outputs at that time, subsystem by subsystem */
+  double     t, sum; /* up to the beginning of the last step [s], [J] */
+  double    *before; /* [ny of all] outputs at that time, subsystem by subsystem */
   yoke_arena scratch;
 } system_loss;
 
@@ -114,8 +113,5 @@ void        system_helpers_clear(yoke_system *system);
 yoke_status system_loss_create(yoke_system *system, yoke_context *ctx);
 void        system_loss_begin(yoke_system *system);
 double      system_loss_at(yoke_system *system, double t);
-/* What the elements of all wires store with the motions that their ports show, and the work of a jump in front of which they stored `before`. */
-double      system_stored(yoke_system *system);
-void        system_bring_in(yoke_system *system, double before);
 
 #endif

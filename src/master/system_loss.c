@@ -1,5 +1,4 @@
-/* What the elements that wires hold have lost since the start, and what jumps have brought into them: where an event, an input or a prescribed
- * motion moves a port at once, the element that hangs on it is stretched at once, which is work from outside as that on the bodies. */
+/* What the elements that wires hold have lost since the start. */
 #include "master/system_internal.h"
 
 #include "energy/wire_loss.h"
@@ -39,23 +38,6 @@ double system_loss_at(yoke_system *s, double t) {
     sum += yoke_wire_loss(&s->plan->wires[w], &from, &to, t, &s->loss.scratch);
   }
   return sum;
-}
-
-double system_stored(yoke_system *s) {
-  double sum = 0.0;
-  for (int w = 0; s->loss.is_wanted && w < s->plan->n_couplings; ++w) {
-    const yoke_shown_form *shown  = s->plan->wires[w].formulation->shown;
-    double                 stored = 0.0, power = 0.0;
-    if (shown == NULL || shown->energy == NULL) continue;
-    const yoke_wire_point now = point_of(s, w, NULL, yoke_graph_t(s->graph));
-    shown->energy(s->plan->wires[w].self, now.t, now.y, &stored, &power, &s->loss.scratch);
-    sum += stored;
-  }
-  return sum;
-}
-
-void system_bring_in(yoke_system *s, double before) {
-  s->loss.brought += system_stored(s) - before;
 }
 
 /* A step begins: what was lost up to here, and the outputs from which the next loss is counted. */

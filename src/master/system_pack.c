@@ -54,7 +54,7 @@ static yoke_status check_fingerprint(const yoke_system *s, yoke_unpack *in, yoke
 
 typedef struct memory {
   int64_t     grid_n, grid_n_graded, n_done;
-  double      t, t_previous, t_crossed, loss_t, loss_sum, loss_brought, energy_start, energy_drift, constraint_residual;
+  double      t, t_previous, t_crossed, loss_t, loss_sum, energy_start, energy_drift, constraint_residual;
   int         n_events, n_late;
   bool        is_fresh, has_begun, has_energy;
   const void *totals, *watch, *last, *repeats, *before; /* in the bytes */
@@ -82,7 +82,6 @@ static void pack_memory(const yoke_system *s, yoke_pack *out) {
   yoke_pack_double(out, s->t_crossed);
   yoke_pack_double(out, s->loss.t);
   yoke_pack_double(out, s->loss.sum);
-  yoke_pack_double(out, s->loss.brought);
   yoke_pack_double(out, s->summary.energy_start);
   yoke_pack_double(out, s->summary.energy_drift);
   yoke_pack_double(out, s->summary.constraint_residual);
@@ -128,7 +127,6 @@ static yoke_status unpack_memory(const yoke_system *s, yoke_unpack *in, yoke_con
   m->t_crossed            = yoke_unpack_double(in);
   m->loss_t               = yoke_unpack_double(in);
   m->loss_sum             = yoke_unpack_double(in);
-  m->loss_brought         = yoke_unpack_double(in);
   m->energy_start         = yoke_unpack_double(in);
   m->energy_drift         = yoke_unpack_double(in);
   m->constraint_residual  = yoke_unpack_double(in);
@@ -155,7 +153,6 @@ static void take_memory(yoke_system *s, const memory *m) {
   s->t_crossed                   = m->t_crossed;
   s->loss.t                      = m->loss_t;
   s->loss.sum                    = m->loss_sum;
-  s->loss.brought                = m->loss_brought;
   s->summary.energy_start        = m->energy_start;
   s->summary.energy_drift        = m->energy_drift;
   s->summary.constraint_residual = m->constraint_residual;

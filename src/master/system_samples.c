@@ -160,7 +160,7 @@ yoke_status system_observer_show(yoke_system *s, yoke_observer *observer, double
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
                             .lost     = system_loss_at(s, t),
-                            .brought  = s->loss.brought,
+                            .brought  = s->account != NULL ? yoke_account_brought(s->account) : 0.0,
                             .stored   = energies != NULL ? yoke_account_stored(s->account) : NULL,
                             .energies = energies,
                             .account  = s->account != NULL ? yoke_account_now(s->account) : NULL};
@@ -191,7 +191,7 @@ static yoke_status show_observed(yoke_system *s, int i, double t, yoke_totals *t
                             .inputs   = yoke_graph_all_held(s->graph),
                             .means    = x->means,
                             .lost     = system_loss_at(s, t),
-                            .brought  = s->loss.brought,
+                            .brought  = s->account != NULL ? yoke_account_brought(s->account) : 0.0,
                             .account  = s->account != NULL ? yoke_account_before(s->account) : NULL};
   return yoke_observer_show(x->observer, &at, x->outputs, totals);
 }

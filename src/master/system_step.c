@@ -58,12 +58,10 @@ yoke_status system_cross_jump(yoke_system *s, yoke_context *ctx) {
   const double t = yoke_graph_t(s->graph);
   bool         is_kicked;
   if (s->plan->step.is_free || s->t_crossed == t || !yoke_switches_jump_at(&s->plan->switches, t)) return YOKE_OK;
-  if (s->account != NULL) YOKE_TRY(yoke_account_balance(s->account, ctx));
-  const double stored = system_stored(s);
+  if (s->account != NULL) YOKE_TRY(yoke_account_begin_jump(s->account, ctx));
   YOKE_TRY(yoke_graph_kick(s->graph, &is_kicked, ctx));
   if (is_kicked || !s->is_fresh) YOKE_TRY(system_restart(s, ctx));
-  if (is_kicked) system_bring_in(s, stored);
-  if (is_kicked && s->account != NULL) yoke_account_begin_anew(s->account);
+  if (is_kicked && s->account != NULL) YOKE_TRY(yoke_account_end_jump(s->account, ctx));
   s->t_crossed = t;
   return YOKE_OK;
 }
@@ -208,7 +206,8 @@ static yoke_status look_at_energy(yoke_system *s, double t, double t_end, yoke_s
   YOKE_TRY(yoke_account_look(s->account, t, s->loss.before, ctx));
   const bool is_due = yoke_account_is_due(s->account, statistics->evaluations);
   const bool is_end = yoke_graph_t(s->graph) >= t_end;
-  if (is_due || is_end || s->correction != NULL || s->events.n > 0 || system_samples_need_account(s))
+  if (is_due || is_end || s->correction != NULL || s->events.n > 0 || s->events.acting >= 0 ||
+      system_samples_need_account(s))
     YOKE_TRY(yoke_account_balance(s->account, ctx));
   if (s->correction != NULL) yoke_correction_count(s->correction, t, s->loss.before);
   statistics->leak = yoke_account_take_leak(s->account);

@@ -147,7 +147,7 @@ static car_run drive(const char *energy, const char *order) {
   }
   out.leak    = fabs(split.leak);
   out.largest = split.leak_largest;
-  assert_true(out.body > 0.0 && out.wheel > 0.0);
+  assert_true(out.body > 0.0 && out.wheel > 0.0 && out.leak > 0.0);
   yoke_comparison_destroy(&comparison);
   yoke_run_summary_release(&split);
   yoke_run_summary_release(&whole);
