@@ -910,7 +910,7 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   const bool   has_rates = self->extension == YOKE_EXTENSION_D;
   motion       m;
   slopes       w, rate = {.z = NULL};
-  double      *L[2]      = {NULL, NULL};
+  double      *L[2] = {NULL, NULL};
   for (int s = 0; s < 2 && self->wrenches != 0u; ++s)
     L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
   if (!set_motion(self, view->y, view->u, view->scratch, &m) || !take_slopes(self, view->scratch, &w) ||
