@@ -668,6 +668,7 @@ static void constitutive_residual(const void *object, const yoke_coupling_view *
   double       f[12], rate[12] = {0.0};
   if (!set_motion(self, view->y, view->u, view->scratch, &m)) {
     set_nan((size_t)self->n + (size_t)self->n_extended, c);
+    yoke_arena_release(view->scratch, mark);
     return;
   }
   wrench(self, &m, view->t, f);
@@ -696,6 +697,7 @@ static void constitutive_update(const void *object, double t, const double *y1, 
   double              f[12];
   if (!set_motion(self, y, u_now, scratch, &m)) {
     set_nan((size_t)self->n, u);
+    yoke_arena_release(scratch, mark);
     return;
   }
   wrench(self, &m, t, f);
@@ -908,12 +910,13 @@ static void constitutive_jacobian(const void *object, const yoke_coupling_view *
   const bool   has_rates = self->extension == YOKE_EXTENSION_D;
   motion       m;
   slopes       w, rate = {.z = NULL};
-  double      *L[2];
-  for (int s = 0; s < 2; ++s)
+  double      *L[2] = {NULL, NULL};
+  for (int s = 0; s < 2 && self->wrenches != 0u; ++s)
     L[s] = yoke_arena_take(view->scratch, (size_t)self->shape[s]->n_v * (size_t)self->shape[s]->n_p, sizeof *L[s]);
   if (!set_motion(self, view->y, view->u, view->scratch, &m) || !take_slopes(self, view->scratch, &w) ||
       (has_rates && !take_slopes(self, view->scratch, &rate))) {
     set_nan(1, dc_du);
+    yoke_arena_release(view->scratch, mark);
     return;
   }
   if (self->wrenches != 0u) wrench_slopes(self, &m, view->t, L, &w);

@@ -243,7 +243,7 @@ static block_cut find_cut(const block_tree *t, int n) {
   judge_cut(t, all, &cut);
   best = cut;
   for (int step = 0; step < 4 * MOST_PARTS && cut.n > 0; ++step) {
-    int longest = 0, n_children = 0;
+    int longest = 0;
     for (int i = 1; i < cut.n; ++i) {
       if (t->below_work[cut.root[i]] > t->below_work[cut.root[longest]]) longest = i;
     }
@@ -253,7 +253,6 @@ static block_cut find_cut(const block_tree *t, int n) {
       if (t->parent[k] != root) continue;
       if (cut.n == MOST_PARTS) return best;
       cut.root[cut.n++] = k;
-      ++n_children;
     }
     judge_cut(t, all, &cut);
     if (cut.top + cut.longest < best.top + best.longest) best = cut;

@@ -1,7 +1,7 @@
 /* What couples the cuts of chains where a run leaves its method open: halos (formulation overlap), where they can.
  *
  * The element at the cut then belongs to both sides, whose solvers bear what a coupling by extrapolated or corrected forces pays for with short steps, stiff dampers above
- * all: over the chains of bench/cluster and examples runs take 0.02 to 0.21 of the right-hand sides (docs/defaults.md). Who names a scheme, an estimator, a degree or
+ * all: over the chains of bench/cluster and examples runs take 0.005 to 0.21 of the right-hand sides (docs/defaults.md). Who names a scheme, an estimator, a degree or
  * anything else of the method, or a fixed step, has what the name stands for. */
 #include "master/open_method.h"
 
