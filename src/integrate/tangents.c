@@ -16,8 +16,8 @@
 
 enum { MOST_STEPS = 16, FIRST_DOUBT = 4 };
 
-/* Tolerance from which on a step with one linearisation is tried. */
-static const double FROZEN = 5e-3;
+/* Of the tolerance: what the change of J may do to a stage (w->change), where that of the middle serves all of a micro step. */
+static const double STEADY = 0.1;
 
 /* Of one micro step, relative to the tangents: what is asked for, FINEST at least, or where the steps of the solver themselves are rougher MULTIPLE times their tolerance,
  * at most ROUGHEST. A correction by the response leaves as large a part of itself, which is far below what it corrects. */
@@ -150,8 +150,8 @@ const yoke_dae *yoke_tangents_dae(const yoke_tangents *tangents) {
 /* Where the parts of a room for n directions are. */
 typedef struct room_parts {
   size_t head, x[N_POINTS], u[N_POINTS], du[N_POINTS], J[N_POINTS], B[N_POINTS], factor[N_POINTS], y, k, result, trial,
-      before, error, off, reach, rate, stage, base, slope[N_SLOPES], matrix, column, right, linear, norm, sample[4],
-      is_done, takes;
+      before, error, change, off, reach, rate, stage, base, slope[N_SLOPES], matrix, column, right, linear, norm,
+      sample[4], is_done, takes, waits;
   size_t size;
 } room_parts;
 
@@ -186,7 +186,9 @@ static room_parts lay_out(const yoke_tangents *tangents, int n) {
   for (int i = 0; i < 4; ++i) p.sample[i] = explicit_reserve(&p.size, most_entries(e, n) * d);
   p.is_done = explicit_reserve(&p.size, (size_t)n);
   p.takes   = explicit_reserve(&p.size, (size_t)n);
+  p.waits   = explicit_reserve(&p.size, (size_t)n);
   if (!tangents->may_be_implicit) return p;
+  p.change = explicit_reserve(&p.size, n_y);
   p.matrix = explicit_reserve(&p.size, nnz);
   p.column = explicit_reserve(&p.size, nx);
   p.right  = explicit_reserve(&p.size, nx);
@@ -223,6 +225,7 @@ static walk carve(const yoke_tangents *tangents, const void *room, int n) {
                              .trial   = explicit_at(room, p.trial),
                              .before  = explicit_at(room, p.before),
                              .error   = explicit_at(room, p.error),
+                             .change  = explicit_at(room, p.change),
                              .off     = explicit_at(room, p.off),
                              .reach   = explicit_at(room, p.reach),
                              .rate    = explicit_at(room, p.rate),
@@ -234,7 +237,8 @@ static walk carve(const yoke_tangents *tangents, const void *room, int n) {
                              .linear  = explicit_at(room, p.linear),
                              .norm    = explicit_at(room, p.norm),
                              .is_done = (uint8_t *)explicit_at(room, p.is_done),
-                             .takes   = (uint8_t *)explicit_at(room, p.takes)};
+                             .takes   = (uint8_t *)explicit_at(room, p.takes),
+                             .waits   = (uint8_t *)explicit_at(room, p.waits)};
   for (int i = 0; i < N_SLOPES; ++i) w.slope[i] = explicit_at(room, p.slope[i]);
   for (int i = 0; i < 4; ++i) w.sample[i] = explicit_at(room, p.sample[i]);
   for (int i = 0; i < N_POINTS; ++i) w.at[i] = point_at(room, &p, i);
@@ -273,9 +277,10 @@ yoke_tangent_view yoke_tangents_view(const yoke_tangents *tangents, const void *
 
 /* ---- trials ---- */
 
-/* Directions for which the trial is good take it as their result, extrapolated if there was one before; *left counts those that still wait.
+/* Directions for which the trial is good take it as their result, extrapolated if there was one before; *left counts those that still wait. `change`: further
+ * errors of trials that follow each other, which these do not show; NULL: none.
  * YOKE_NOT_CONVERGED: one of them will not be good with the most steps either, since doubling them divides an error by about 16. */
-static yoke_status settle(const walk *w, int m, int *left) {
+static yoke_status settle(const walk *w, int m, const double *change, int *left) {
   const double *error     = tangents_errors(w, m);
   const bool    is_better = m > 1 || tangents_are_rough(w);
   const double *best      = is_better ? w->error : w->trial; /* the error becomes the extrapolated trial */
@@ -286,8 +291,9 @@ static yoke_status settle(const walk *w, int m, int *left) {
   const double  better = m > 1 ? 1.0 / 15.0 : -1.0;
   for (size_t i = 0; is_better && i < w->n_y; ++i) w->error[i] = w->trial[i] + better * w->error[i];
   for (size_t i = 0; i < n; ++i) {
-    w->takes[i] = !w->is_done[i] && error[i] <= limit;
-    if (!w->is_done[i] && !w->takes[i] && m >= FIRST_DOUBT && !(error[i] <= hope)) return YOKE_NOT_CONVERGED;
+    const bool takes_part = tangents_takes_part(w, (int)i);
+    w->takes[i]           = takes_part && error[i] <= limit;
+    if (takes_part && !w->takes[i] && m >= FIRST_DOUBT && !(error[i] <= hope)) return YOKE_NOT_CONVERGED;
     w->is_done[i] |= w->takes[i];
     *left -= w->takes[i];
   }
@@ -295,7 +301,8 @@ static yoke_status settle(const walk *w, int m, int *left) {
     for (size_t i = 0; i < n; ++i) {
       if (!w->takes[i]) continue;
       w->result[k + i] = best[k + i];
-      w->off[k + i] += is_better ? best[k + i] - w->trial[k + i] : -w->error[k + i];
+      const double off = is_better ? best[k + i] - w->trial[k + i] : -w->error[k + i];
+      w->off[k + i] += off + (change != NULL ? copysign(change[k + i], off) : 0.0);
     }
   }
   return YOKE_OK;
@@ -354,31 +361,53 @@ static bool is_break(const walk *w, double t) {
          yoke_equations_next_break(w->equations, before) == t;
 }
 
+typedef yoke_status trial_of(const walk *w, int m);
+
+/* Trials with m, 2 m, ... steps until the n_left directions that take part have their results. */
+static yoke_status double_steps(const walk *w, trial_of *try, int m, const double *change, int n_left) {
+  for (; n_left > 0; m *= 2) {
+    if (m > 1) memcpy(w->before, w->trial, w->n_y * sizeof *w->trial);
+    YOKE_TRY(try(w, m));
+    for (size_t i = 0; m > 1 && i < w->n_y; ++i) w->error[i] = w->trial[i] - w->before[i];
+    YOKE_TRY(settle(w, m, change, &n_left));
+  }
+  return YOKE_OK;
+}
+
+/* Steps of the implicit rule with one linearisation for all of the micro step, for directions for which that does. */
+static yoke_status try_frozen_steps(const walk *w, int *left) {
+  const double limit  = tolerance_of(w);
+  int          n_here = 0;
+  YOKE_TRY(tangents_frozen_trial(w, 1));
+  memcpy(w->before, w->error, w->n_y * sizeof *w->error);
+  memcpy(w->error, w->change, w->n_y * sizeof *w->error);
+  const double *error = tangents_errors(w, 1);
+  for (int i = 0; i < w->n; ++i) {
+    w->waits[i] = !(error[i] <= STEADY * limit);
+    n_here += tangents_takes_part(w, i);
+  }
+  memcpy(w->error, w->before, w->n_y * sizeof *w->error);
+  *left -= n_here;
+  YOKE_TRY(settle(w, 1, w->change, &n_here));
+  YOKE_TRY(double_steps(w, tangents_frozen_trial, 2, w->change, n_here));
+  memset(w->waits, 0, (size_t)w->n);
+  return YOKE_OK;
+}
+
 /* w->result of all directions. *has_slope: slope[4] is theirs. Steps of implicit methods may be short enough for one of the explicit rule,
  * which costs a fifth of one of the implicit rule; where it is not good, trials begin anew with that one. */
 static yoke_status try_steps(const walk *w, bool is_implicit, bool *has_slope) {
-  int left = w->n, m = 1;
+  int left = w->n;
   memset(w->is_done, 0, (size_t)w->n);
+  memset(w->waits, 0, (size_t)w->n);
   w->head->known = 0;
   YOKE_TRY(tangents_explicit_trial(w, 1));
-  YOKE_TRY(settle(w, 1, &left));
+  YOKE_TRY(settle(w, 1, NULL, &left));
   *has_slope = left == 0 && !tangents_are_rough(w);
-  if (is_implicit) {
-    memset(w->rate, 0, (size_t)w->n * sizeof *w->rate);
-    m = 0;
-  }
-  if (is_implicit && left > 0 && tolerance_of(w) > FROZEN) {
-    YOKE_TRY(tangents_frozen_trial(w));
-    YOKE_TRY(settle(w, 1, &left));
-  }
-  while (left > 0) {
-    if (m > 0) memcpy(w->before, w->trial, w->n_y * sizeof *w->trial);
-    m = m > 0 ? 2 * m : 1;
-    YOKE_TRY((is_implicit ? tangents_implicit_trial : tangents_explicit_trial)(w, m));
-    for (size_t i = 0; m > 1 && i < w->n_y; ++i) w->error[i] = w->trial[i] - w->before[i];
-    YOKE_TRY(settle(w, m, &left));
-  }
-  return YOKE_OK;
+  if (!is_implicit) return double_steps(w, tangents_explicit_trial, 2, NULL, left);
+  memset(w->rate, 0, (size_t)w->n * sizeof *w->rate);
+  if (left > 0) YOKE_TRY(try_frozen_steps(w, &left));
+  return double_steps(w, tangents_implicit_trial, 1, NULL, left);
 }
 
 yoke_status yoke_tangents_advance(const yoke_tangents *tangents, void *room, void *scratch,

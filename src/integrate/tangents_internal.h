@@ -59,20 +59,21 @@ typedef struct walk {
   yoke_factor        **pivots;       /* implicit rule: the factor before, whose pivot order is used again */
   tangents_point       at[N_POINTS]; /* at[END]: the point head->t between micro steps */
 
-  int      n;              /* directions */
-  size_t   n_y, n_slope;   /* numbers of (dq, dv) and of a slope, all directions */
-  double  *y, *k;          /* tangents (dq, dv) [nq + nv, n] at the point head->t, their slope (dq', da, dlambda) */
-  double  *result, *trial; /* at the end of the micro step: accepted, just made */
-  double  *before, *error; /* the trial before, error of `trial` */
-  double  *off;            /* errors of y as the rule estimates them, summed over the micro steps */
-  double  *rate;           /* [n] how fast errors of dv move by the explicit rule [1/s]; 0: not known */
-  double  *reach; /* [n] accelerations that the inputs would cause without joints, the largest of this macro step */
-  double  *stage, *base;                     /* of a rule */
-  double  *slope[N_SLOPES];                  /* of a rule */
-  double  *matrix, *column, *right, *linear; /* implicit rule: [nnz], [nx], [nx], work of the linear solver */
-  double  *norm;                             /* [6, n], scratch */
-  double  *sample[4];                        /* [entries] of du in a step: start, middle, end, scratch */
-  uint8_t *is_done, *takes;                  /* [n] has its result; takes the last trial */
+  int     n;              /* directions */
+  size_t  n_y, n_slope;   /* numbers of (dq, dv) and of a slope, all directions */
+  double *y, *k;          /* tangents (dq, dv) [nq + nv, n] at the point head->t, their slope (dq', da, dlambda) */
+  double *result, *trial; /* at the end of the micro step: accepted, just made */
+  double *before, *error; /* the trial before, error of `trial` */
+  double *change; /* implicit rule: what J of the middle alone, for all of the micro step, does to the trial, at most */
+  double *off;    /* errors of y as the rule estimates them, summed over the micro steps */
+  double *rate;   /* [n] how fast errors of dv move by the explicit rule [1/s]; 0: not known */
+  double *reach;  /* [n] accelerations that the inputs would cause without joints, the largest of this macro step */
+  double *stage, *base;                     /* of a rule */
+  double *slope[N_SLOPES];                  /* of a rule */
+  double *matrix, *column, *right, *linear; /* implicit rule: [nnz], [nx], [nx], work of the linear solver */
+  double *norm;                             /* [6, n], scratch */
+  double *sample[4];                        /* [entries] of du in a step: start, middle, end, scratch */
+  uint8_t *is_done, *takes, *waits; /* [n] has its result; takes the last trial; takes no part in the present ones */
 } walk;
 
 /* Rough ones that states follow are made better where that costs nothing, along a method whose a is that of the equations. */
@@ -112,8 +113,13 @@ void tangents_rates(const walk *w);
 yoke_status tangents_explicit_trial(const walk *w, int m);
 yoke_status tangents_implicit_trial(const walk *w, int m);
 
-/* Behind an explicit trial, which has linearised the middle and the end of the micro step: one step of the implicit rule with the linearisation of
- * the middle in all stages, hence one factor. w->error has what the change towards that of the end does in a stage, too. */
-yoke_status tangents_frozen_trial(const walk *w);
+/* Behind an explicit trial with one step, which has linearised the middle and the end of the micro step: m equal steps of the implicit rule with the
+ * linearisation of the middle in all stages, hence one factor. With m == 1 w->change is found, too. */
+yoke_status tangents_frozen_trial(const walk *w, int m);
+
+/* Has direction i no result yet, and may it have the trial's? Others are left out of solves of the implicit rule, where their numbers mean nothing. */
+static inline bool tangents_takes_part(const walk *w, int i) {
+  return !w->is_done[i] && !w->waits[i];
+}
 
 #endif

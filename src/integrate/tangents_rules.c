@@ -9,7 +9,7 @@
  * Implicit: the diagonally implicit method of order 4 with five stages, gamma = 1/4, L-stable and stiffly accurate (Hairer, Wanner II, IV.6,
  * table 6.5), on E dx' = J dx + B du with dx = (dq, dv, da, dlambda):
  *   (alpha E - J_i) X_i = alpha E base_i + B_i du_i,  alpha = 1 / (h gamma),  base_i = y + h sum_{j<i} a_ij k_j,  k_i = alpha (X_i - base_i).
- * Where a rough result does, J and B of the middle serve all stages: one factor instead of five. */
+ * Where J hardly changes, that of the middle serves all stages of all steps of a trial: one factor instead of five for each step. */
 #include "integrate/explicit.h"
 #include "integrate/tangents_internal.h"
 #include <math.h>
@@ -153,9 +153,9 @@ static const double C[N_SLOPES] = {1.0 / 4.0, 3.0 / 4.0, 11.0 / 20.0, 1.0 / 2.0,
  * error where that is about 1e-6. */
 static const double E[N_SLOPES] = {-3.0 / 640.0, -27.0 / 1280.0, 5.0 / 256.0, 0.0, 1.0 / 160.0};
 
-/* column i of `out` [n_y]: (dq, dv) of (alpha E - J)^-1 (J_end - J_middle) X. It is what the change of J over half of a step adds to a stage, of
- * first order in it; as it changes its sign in the middle, the step is off by less. */
-static void find_change(const walk *w, const yoke_factor *factor, const double *X, size_t i, double *out) {
+/* Column i of w->change grows by the size of (dq, dv) of (alpha E - J)^-1 (J_end - J_middle) X, which is what the change of J over half of a step
+ * adds to a stage, of first order in it; as it changes its sign in the middle, the step is off by less. */
+static void add_change(const walk *w, const yoke_factor *factor, const double *X, size_t i) {
   const yoke_pattern *p     = w->implicit->dae->pattern;
   const double       *J_end = w->at[END].J, *J_middle = w->at[MIDDLE].J;
   const size_t        n = (size_t)w->n, n_states = w->n_y / n;
@@ -165,12 +165,12 @@ static void find_change(const walk *w, const yoke_factor *factor, const double *
     for (int k = p->col_start[j]; k < p->col_start[j + 1]; ++k) r[p->row[k]] += (J_end[k] - J_middle[k]) * X[j];
   }
   yoke_factor_solve(factor, r, NULL, w->linear);
-  for (size_t s = 0; s < n_states; ++s) out[s * n + i] = r[s];
+  for (size_t s = 0; s < n_states; ++s) w->change[s * n + i] += fabs(r[s]);
 }
 
-/* w->stage = (dq, dv) of X, for one direction after another, those that have their result left out; `change` as of find_change, NULL: not wanted. */
+/* w->stage = (dq, dv) of X, for one direction after another, where it takes part. */
 static void solve_stage(const walk *w, const tangents_point *at, const yoke_factor *factor, double alpha,
-                        double *change) {
+                        bool with_change) {
   const yoke_implicit   *implicit = w->implicit;
   const yoke_directions *d        = w->directions;
   const yoke_pattern    *p        = implicit->dae->input_pattern;
@@ -178,7 +178,7 @@ static void solve_stage(const walk *w, const tangents_point *at, const yoke_fact
   int                    entry = 0;
   memset(w->column, 0, (size_t)implicit->nx * sizeof *w->column);
   for (size_t i = 0; i < n; ++i) {
-    if (w->is_done[i]) {
+    if (!tangents_takes_part(w, (int)i)) {
       for (size_t r = 0; r < n_states; ++r) w->stage[r * n + i] = w->base[r * n + i];
       while (entry < d->n_entries && d->direction[entry] == (int)i) ++entry;
       continue;
@@ -191,7 +191,7 @@ static void solve_stage(const walk *w, const tangents_point *at, const yoke_fact
     }
     yoke_factor_solve(factor, w->right, NULL, w->linear);
     for (size_t r = 0; r < n_states; ++r) w->stage[r * n + i] = w->right[r];
-    if (change != NULL) find_change(w, factor, w->right, i, change);
+    if (with_change) add_change(w, factor, w->right, i);
   }
 }
 
@@ -209,7 +209,7 @@ static void take_slope(const walk *w, const tangents_point *p, double t, double 
 static yoke_status run_stage(const walk *w, double t, double alpha, double *k) {
   YOKE_TRY(go_to(w, &w->at[END], t, false));
   YOKE_TRY(yoke_implicit_factor(w->implicit, alpha, 0.0, w->at[END].J, w->matrix, NULL, w->pivots));
-  solve_stage(w, &w->at[END], *w->pivots, alpha, NULL);
+  solve_stage(w, &w->at[END], *w->pivots, alpha, false);
   take_slope(w, &w->at[END], t, alpha, k);
   return YOKE_OK;
 }
@@ -228,23 +228,31 @@ yoke_status tangents_implicit_trial(const walk *w, int m) {
   return YOKE_OK;
 }
 
-yoke_status tangents_frozen_trial(const walk *w) {
-  const double        h = w->state->t - w->state->t_prev, alpha = 1.0 / (h * GAMMA);
-  const double *const k[N_SLOPES] = {w->slope[0], w->slope[1], w->slope[2], w->slope[3], w->slope[4]};
-  double             *change      = w->before; /* no trial before counts here */
-  tangents_point      middle      = w->at[MIDDLE];
-  middle.du                       = w->sample[0];
-  YOKE_TRY(yoke_implicit_factor(w->implicit, alpha, 0.0, middle.J, w->matrix, NULL, w->pivots));
-  for (int s = 0; s < N_SLOPES; ++s) {
-    const double t = time_at(w, 0, C[s], 1);
-    combine(w, w->y, h, s, A[s], k, w->base);
-    yoke_signal_value(&w->directions->du, t, YOKE_SIDE_LEFT, 0, middle.du);
-    solve_stage(w, &middle, *w->pivots, alpha, s == N_SLOPES - 1 ? change : NULL);
-    if (w->equations->n_quadratures > 0) tangents_place(w, &w->at[0], t);
-    take_slope(w, &w->at[0], t, alpha, w->slope[s]);
+/* B and the directions of the inputs at `part` of the micro step, which is at t: a straight line through the middle and the end. */
+static void follow_inputs(const walk *w, const tangents_point *p, double part, double t) {
+  const double *B_end = w->at[END].B, *B_middle = w->at[MIDDLE].B;
+  for (int k = 0; k < w->implicit->dae->input_pattern->nnz; ++k)
+    p->B[k] = B_middle[k] + (2.0 * part - 1.0) * (B_end[k] - B_middle[k]);
+  yoke_signal_value(&w->directions->du, t, YOKE_SIDE_LEFT, 0, p->du);
+}
+
+yoke_status tangents_frozen_trial(const walk *w, int m) {
+  const double          h = (w->state->t - w->state->t_prev) / m, alpha = 1.0 / (h * GAMMA);
+  const double *const   k[N_SLOPES] = {w->slope[0], w->slope[1], w->slope[2], w->slope[3], w->slope[4]};
+  const tangents_point *stage       = &w->at[0]; /* no trial before has been there */
+  YOKE_TRY(yoke_implicit_factor(w->implicit, alpha, 0.0, w->at[MIDDLE].J, w->matrix, NULL, w->pivots));
+  if (m == 1) memset(w->change, 0, w->n_y * sizeof *w->change);
+  for (int i = 0; i < m; ++i) {
+    for (int s = 0; s < N_SLOPES; ++s) {
+      const double t = time_at(w, i, C[s], m);
+      combine(w, step_start(w, i), h, s, A[s], k, w->base);
+      follow_inputs(w, stage, (i + C[s]) / m, t);
+      solve_stage(w, stage, *w->pivots, alpha, m == 1 && (C[s] == 0.75 || C[s] == 1.0));
+      if (w->equations->n_quadratures > 0) tangents_place(w, stage, t);
+      take_slope(w, stage, t, alpha, w->slope[s]);
+    }
+    memcpy(w->trial, w->stage, w->n_y * sizeof *w->trial);
   }
-  memcpy(w->trial, w->stage, w->n_y * sizeof *w->trial);
-  combine(w, NULL, h, N_SLOPES, E, k, w->error);
-  for (size_t i = 0; i < w->n_y; ++i) w->error[i] += copysign(change[i], w->error[i]);
+  if (m == 1) combine(w, NULL, h, N_SLOPES, E, k, w->error);
   return YOKE_OK;
 }
