@@ -1,6 +1,7 @@
 /* Where a compiled model is and how it moves: poses, ports, moves, masses, and what the rest of the program asks about it. */
 #include "model/multibody_internal.h"
 
+#include "base/simd.h"
 #include "linalg/space.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +11,11 @@
 
 /* Disturbances fade along a chain of bodies by a constant factor per body. Below 1e-70 rad they are no motion, but their
  * products become subnormal numbers, which cost the processor a hundred times as much as others. */
-static double without_trace(double x) {
+static YOKE_ALWAYS_INLINE double without_trace(double x) {
   return fabs(x) < 1e-70 ? 0.0 : x;
 }
 
-static void rigid_pose(const double *q, const double *v, yoke_pose *pose) {
+static YOKE_ALWAYS_INLINE void rigid_pose(const double *q, const double *v, yoke_pose *pose) {
   vec3_copy(pose->r, q);
   quaternion_rotation(pose->R, (const double[]){q[3], without_trace(q[4]), without_trace(q[5]), without_trace(q[6])});
   pose->angle = 0.0;
@@ -39,7 +40,7 @@ static void planar_pose(const double *q, const double *v, yoke_pose *pose) {
   pose->angle = q[2];
 }
 
-void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
+static YOKE_ALWAYS_INLINE void node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
   q += node->iq;
   if (v != NULL) v += node->iv;
   if (node->kind == YOKE_BODY_RIGID && node->nv > 0) {
@@ -68,6 +69,10 @@ void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_po
   }
 }
 
+void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_pose *pose) {
+  node_pose(node, q, v, pose);
+}
+
 static void turned_inverse_inertia(const mb_node *node, const double R[9], double W[9]) {
   if (node->kind == YOKE_BODY_RIGID) { /* W = (R J^-1) R^T, symmetric */
     double A[9];
@@ -82,10 +87,11 @@ static void turned_inverse_inertia(const mb_node *node, const double R[9], doubl
   }
 }
 
-void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia) {
+YOKE_SIMD void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v,
+                        bool with_inertia) {
   memset(&w->pose[0], 0, sizeof w->pose[0]);
   w->pose[0].R[0] = w->pose[0].R[4] = w->pose[0].R[8] = 1.0;
-  for (int i = 1; i < mb->n_nodes; ++i) mb_node_pose(&mb->nodes[i], q, v, &w->pose[i]);
+  for (int i = 1; i < mb->n_nodes; ++i) node_pose(&mb->nodes[i], q, v, &w->pose[i]);
   if (with_inertia) mb_inertia(mb, w);
 }
 

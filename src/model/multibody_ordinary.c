@@ -143,7 +143,7 @@ void mb_work_carve_poses(const yoke_multibody *mb, void *block, mb_work *w) {
 /* ---- forces ---- */
 
 /* Weight and -omega x J omega. */
-void mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i) {
+static YOKE_ALWAYS_INLINE void node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i) {
   const mb_node *node = &mb->nodes[i];
   double        *f    = w->wrench + 6 * i;
   const bool     own  = node->kind != YOKE_BODY_CHAIN && node->flexible == 0; /* others add their own weight */
@@ -161,10 +161,14 @@ void mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v,
   }
 }
 
-static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
+void mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i) {
+  node_weight(mb, w, v, i);
+}
+
+YOKE_SIMD static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
   memset(w->wrench, 0, 6 * sizeof *w->wrench);
   memset(w->wrench + 6 * mb->n_nodes, 0, 6 * (size_t)mb->n_ghosts * sizeof *w->wrench);
-  for (int i = 1; i < mb->n_nodes; ++i) mb_node_weight(mb, w, v, i);
+  for (int i = 1; i < mb->n_nodes; ++i) node_weight(mb, w, v, i);
 }
 
 static void apply_input(const mb_input *input, const yoke_pose *poses, double u, double *wrench) {
@@ -229,17 +233,22 @@ yoke_status mb_other_forces(const yoke_multibody *mb, const mb_work *w, double t
   return YOKE_OK;
 }
 
-void mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i) {
+static YOKE_ALWAYS_INLINE void node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot,
+                                          int i) {
   const mb_node *node = &mb->nodes[i];
   for (int k = 0; k < node->nv && k < 3; ++k) qdot[node->iq + k] = v[node->iv + k];
   if (node->kind == YOKE_BODY_RIGID) quaternion_rate(qdot + node->iq + 3, q + node->iq + 3, v + node->iv + 3);
 }
 
-void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot) {
+void mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i) {
+  node_rates(mb, q, v, qdot, i);
+}
+
+YOKE_SIMD void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot) {
   for (int c = 0; c < mb->n_chains; ++c) {
     memcpy(qdot + mb->chains[c].iq, v + mb->chains[c].iv, (size_t)mb->chains[c].n * sizeof *v);
   }
-  for (int i = 1; i < mb->n_nodes; ++i) mb_node_rates(mb, q, v, qdot, i);
+  for (int i = 1; i < mb->n_nodes; ++i) node_rates(mb, q, v, qdot, i);
 }
 
 /* ---- constraints ---- */
@@ -577,7 +586,7 @@ void mb_add_reactions(const yoke_multibody *mb, const mb_work *w, const double *
   add_reactions(mb, w, lambda, true);
 }
 
-void mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i) {
+static YOKE_ALWAYS_INLINE void node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i) {
   const mb_node *node = &mb->nodes[i];
   const double  *y    = w->acceleration + 6 * i;
   double        *out  = a + node->iv;
@@ -589,10 +598,14 @@ void mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i)
   }
 }
 
-void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
+void mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i) {
+  node_write(mb, w, a, i);
+}
+
+YOKE_SIMD void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double *a) {
   if (mb->n_flexibles > 0) mb_push_write(mb, w, a);
   for (int i = 1; i < mb->n_nodes; ++i) {
-    if (mb->nodes[i].flexible == 0) mb_node_write(mb, w, a, i);
+    if (mb->nodes[i].flexible == 0) node_write(mb, w, a, i);
   }
 }
 

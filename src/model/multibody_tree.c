@@ -19,10 +19,12 @@
 
 #include "base/simd.h"
 #include "linalg/space.h"
+#include "model/joint_lanes.h"
 #include <math.h>
 #include <string.h>
 
 static const double dependent = 1e-12; /* sine, squared, between rows that count as parallel */
+enum { LEAST_LANES = 3 };              /* joints of one kind in a row: fewer are quicker one by one */
 
 /* A joint seen from the body that it carries. */
 typedef struct tree_joint {
@@ -37,19 +39,23 @@ typedef struct tree_joint {
   int  from, to;  /* loads of the child and of the parent; -1: nothing hangs on the child, the parent is the ground */
   bool is_first;  /* of those that hang on the parent */
   bool is_guided; /* its rows are those of mb_guided_rows, its parent is a ghost */
+  int  lanes;     /* which of `lanes` begin with it; -1: none */
 } tree_joint;
 
 struct mb_tree {
-  int         n_joints, n_free, n_roots, n_outside, n_loads;
-  tree_joint *joints;    /* children before their parents */
-  int        *root;      /* [n_roots] bodies of trees that no joint ties to the ground */
-  int        *root_load; /* [n_roots] */
-  int        *outside;   /* [n_outside] nodes without joints */
+  int               n_joints, n_free, n_roots, n_outside, n_loads;
+  tree_joint       *joints;    /* children before their parents */
+  int              *root;      /* [n_roots] bodies of trees that no joint ties to the ground */
+  int              *root_load; /* [n_roots] */
+  int              *outside;   /* [n_outside] nodes without joints */
+  /* joints of one kind that follow each other in `joints` */
+  yoke_joint_lanes *lanes; /* [n_lanes], in room for [n_joints / LEAST_LANES] */
+  int               n_lanes;
   /* in parts: joints of part 1 come first, then those of part 0 from first_joint on, the cut one last */
-  bool        is_cut;
-  int         first_joint;
-  int         n_path;
-  int        *path; /* [n_path] joints from the root to the parent of the cut one */
+  bool              is_cut;
+  int               first_joint;
+  int               n_path;
+  int              *path; /* [n_path] joints from the root to the parent of the cut one */
 };
 
 /* Symmetric parts are stored by rows of the upper triangle: 00 01 02 11 12 22. */
@@ -225,6 +231,52 @@ static void share_loads(mb_tree *tree, int *place, int *spare) {
   for (int i = 0; i < tree->n_roots; ++i) tree->root_load[i] = place[tree->root[i]] - 1;
 }
 
+/* Can a joint be in lanes? */
+static bool has_lanes(const tree_joint *joint) {
+  return joint->is_bare && (joint->n_turns == 0 || joint->n_turns == 2);
+}
+
+/* Lane l is this joint. */
+static void set_lane(const yoke_multibody *mb, const tree_joint *joint, int l, yoke_joint_lanes *lanes) {
+  const yoke_link *link = &joint->joint->link;
+  for (int end = 0; end < 2; ++end) {
+    const int side      = end == 0 ? joint->side : 1 - joint->side;
+    lanes->node[end][l] = link->node[side];
+    for (int k = 0; k < 3; ++k) lanes->origin[end][k][l] = link->origin[side][k];
+    for (int i = 0; i < joint->n_turns; ++i) {
+      const yoke_row *row  = &joint->joint->row[3 + i];
+      const int       axis = side == 0 ? row->k : row->l;
+      for (int k = 0; k < 3; ++k) lanes->axis[i][end][k][l] = link->axes[side][3 * k + axis];
+    }
+  }
+  for (int k = 0; k < 9; ++k) lanes->inertia[k][l] = mb->nodes[joint->child].inertia[k];
+}
+
+/* How many joints from `first` on, before `end`, are of one kind. */
+static int n_alike(const mb_tree *tree, int first, int end) {
+  const tree_joint *joints = tree->joints;
+  int               n      = 0;
+  if (!has_lanes(&joints[first])) return 1;
+  while (n < YOKE_JOINT_LANES && first + n < end && has_lanes(&joints[first + n]) &&
+         joints[first + n].n_turns == joints[first].n_turns)
+    ++n;
+  return n;
+}
+
+/* Lanes of the joints from `begin` to `end`. */
+static void form_lanes(const yoke_multibody *mb, mb_tree *tree, int begin, int end) {
+  for (int j = begin, n; j < end; j += n) {
+    n = n_alike(tree, j, end);
+    for (int i = j; i < j + n; ++i) tree->joints[i].lanes = -1;
+    if (n < LEAST_LANES) continue;
+    yoke_joint_lanes *lanes = &tree->lanes[tree->n_lanes];
+    tree->joints[j].lanes   = tree->n_lanes++;
+    lanes->is_revolute      = tree->joints[j].n_turns == 2;
+    lanes->n                = n;
+    for (int l = 0; l < YOKE_JOINT_LANES; ++l) set_lane(mb, &tree->joints[l < n ? j + l : j], l, lanes);
+  }
+}
+
 yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scratch, const int *start,
                            const int *list) {
   if (!can_be_tree(mb)) return YOKE_OK;
@@ -239,6 +291,7 @@ yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *sc
   tree->root      = yoke_arena_take(&mb->arena, nodes, sizeof *tree->root);
   tree->root_load = yoke_arena_take(&mb->arena, nodes, sizeof *tree->root_load);
   tree->outside   = yoke_arena_take(&mb->arena, nodes, sizeof *tree->outside);
+  tree->lanes     = yoke_arena_take(&mb->arena, joints / LEAST_LANES, sizeof *tree->lanes);
   if (scratch->has_failed || mb->arena.has_failed)
     return yoke_out_of_memory(ctx, "the tree of %d joints", mb->n_joints);
   is_done[0] = true;
@@ -261,6 +314,7 @@ yoke_status mb_tree_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *sc
     tree->n_free += joint->n_free;
   }
   share_loads(tree, place, spare);
+  form_lanes(mb, tree, 0, tree->n_joints);
   mb->tree = tree;
   return YOKE_OK;
 }
@@ -318,6 +372,10 @@ yoke_status mb_tree_cut(yoke_multibody *mb, yoke_context *ctx, yoke_arena *scrat
   sort_joints(tree, cut, is_behind, found);
   share_loads(tree, place, spare);
   find_path(tree, above);
+  tree->n_lanes = 0;
+  form_lanes(mb, tree, 0, tree->first_joint);
+  form_lanes(mb, tree, tree->first_joint, tree->n_joints - 1);
+  form_lanes(mb, tree, tree->n_joints - 1, tree->n_joints);
   return YOKE_OK;
 }
 
@@ -575,10 +633,8 @@ static YOKE_ALWAYS_INLINE void turned_inertia(const double J[9], const double R[
   out[5] = vec3_dot(A + 6, R + 6);
 }
 
-/* What a node carries, and itself. */
-static YOKE_ALWAYS_INLINE void add_own(const mb_node *node, const yoke_pose *pose, tree_inertia *I) {
-  double J[6];
-  turned_inertia(node->inertia, pose->R, J);
+/* What a node carries, and itself, with J in inertial axes. */
+static YOKE_ALWAYS_INLINE void add_own(const mb_node *node, const double J[6], tree_inertia *I) {
   I->M[0] += node->mass;
   I->M[3] += node->mass;
   I->M[5] += node->mass;
@@ -659,14 +715,14 @@ static void solve_root(const double L[36], double x[6]) {
   }
 }
 
-/* A body with all that hangs on it, seen by its parent. Needs arms and free directions. False: it has no inertia. */
-static YOKE_ALWAYS_INLINE bool factor_joint(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
-                                            const tree_joint *joint, tree_link *link) {
+/* A body with all that hangs on it, seen by its parent; its own J in inertial axes. Needs arms and free directions. False: it has no inertia. */
+static YOKE_ALWAYS_INLINE bool factor_joint(const yoke_multibody *mb, const tree_work *x, const tree_joint *joint,
+                                            const double J[6], tree_link *link) {
   bool         is_sound = true;
   tree_free   *free     = &x->free[joint->free_at];
   tree_inertia I        = {.M = {0.0}};
   if (joint->from >= 0) I = x->load[joint->from].inertia;
-  add_own(&mb->nodes[joint->child], &w->pose[joint->child], &I);
+  add_own(&mb->nodes[joint->child], J, &I);
   shift(&I, link->arm[0]);
   for (int k = 0; k < 3 - joint->n_points; ++k) is_sound &= eliminate(false, free++, &I);
   for (int k = 0; k < 3 - joint->n_turns; ++k) is_sound &= eliminate(true, free++, &I);
@@ -685,9 +741,11 @@ static bool factor_roots(const yoke_multibody *mb, const mb_work *w, const tree_
   bool is_sound = true;
   for (int i = 0; i < mb->tree->n_roots; ++i) {
     const int    node = mb->tree->root[i], load = mb->tree->root_load[i];
+    double       J[6];
     tree_inertia I = {.M = {0.0}};
     if (load >= 0) I = x->load[load].inertia;
-    add_own(&mb->nodes[node], &w->pose[node], &I);
+    turned_inertia(mb->nodes[node].inertia, w->pose[node].R, J);
+    add_own(&mb->nodes[node], J, &I);
     is_sound &= factor_root(&I, x->root[i].L);
   }
   return is_sound;
@@ -810,13 +868,12 @@ static YOKE_ALWAYS_INLINE void pass_force(const tree_work *x, const tree_joint *
   for (int i = 0; i < 6; ++i) to[i] = joint->is_first ? F[i] : to[i] + F[i];
 }
 
-/* Forces on the way from the leaves to the roots. */
-static YOKE_ALWAYS_INLINE void go_in(const tree_work *x, const tree_joint *joint, tree_link *link, const double *wrench,
-                                     const double *b) {
+/* Forces on the way from the leaves to the roots. Needs what the rows ask for. */
+static YOKE_ALWAYS_INLINE void go_in(const tree_work *x, const tree_joint *joint, const tree_link *link,
+                                     const double *wrench) {
   tree_free *free = &x->free[joint->free_at];
   double     F[6], c[6];
   set_force(x, joint->from, joint->child, wrench, F);
-  set_known(joint, b, link);
   vec3_add_cross(F + 3, -1.0, link->arm[0], F);
   for (int k = 0; k < joint->n_free; ++k, ++free) {
     free->e = vec3_dot(free->s, k < 3 - joint->n_points ? F : F + 3) * free->inverse;
@@ -989,7 +1046,10 @@ static YOKE_ALWAYS_INLINE bool factor_range(const yoke_multibody *mb, const mb_w
                                             tree_range range) {
   bool is_sound = true;
   for (int j = range.begin; j < range.end; ++j) {
-    is_sound &= factor_joint(mb, w, x, &mb->tree->joints[j], &x->link[j]);
+    const tree_joint *joint = &mb->tree->joints[j];
+    double            J[6];
+    turned_inertia(mb->nodes[joint->child].inertia, w->pose[joint->child].R, J);
+    is_sound &= factor_joint(mb, x, joint, J, &x->link[j]);
   }
   return is_sound;
 }
@@ -1012,7 +1072,10 @@ bool mb_tree_factor(const yoke_multibody *mb, const mb_work *w) {
 
 static YOKE_ALWAYS_INLINE void go_in_range(const yoke_multibody *mb, const tree_work *x, const double *wrench,
                                            const double *b, tree_range range) {
-  for (int j = range.begin; j < range.end; ++j) go_in(x, &mb->tree->joints[j], &x->link[j], wrench, b);
+  for (int j = range.begin; j < range.end; ++j) {
+    set_known(&mb->tree->joints[j], b, &x->link[j]);
+    go_in(x, &mb->tree->joints[j], &x->link[j], wrench);
+  }
 }
 
 YOKE_SIMD void mb_tree_in_part(const yoke_multibody *mb, const mb_work *w, const double *wrench, const double *b,
@@ -1047,22 +1110,70 @@ static YOKE_ALWAYS_INLINE bool bring_in(const yoke_multibody *mb, const mb_work 
                                         const tree_joint *joint, double t, int wanted, tree_link *link) {
   const int  g0 = joint->joint->g0, n = joint->joint->n;
   const bool is_regular = set_rows(w, x, joint, t, wanted, link);
-  const bool is_sound   = factor_joint(mb, w, x, joint, link);
+  double     J[6];
+  turned_inertia(mb->nodes[joint->child].inertia, w->pose[joint->child].R, J);
+  const bool is_sound = factor_joint(mb, x, joint, J, link);
   for (int g = g0; g < g0 + n; ++g) {
     w->lambda[g] = wanted == GAMMAS || joint->is_guided ? -w->gamma[g] : mb_wanted_acceleration(mb, w, g);
   }
-  go_in(x, joint, link, w->wrench, w->lambda);
+  set_known(joint, w->lambda, link);
+  go_in(x, joint, link, w->wrench);
   return is_regular && is_sound;
+}
+
+/* Lane l. False: rows depend on each other. */
+static YOKE_ALWAYS_INLINE bool take_lane(const yoke_joint_view *view, int l, bool is_revolute, tree_link *link,
+                                         tree_free *free, double J[6]) {
+  for (int k = 0; k < 3; ++k) {
+    link->arm[0][k] = view->arm[0][k][l];
+    link->arm[1][k] = view->arm[1][k][l];
+  }
+  for (int k = 0; k < 6; ++k) {
+    link->known[k] = view->known[k][l];
+    J[k]           = view->inertia[k][l];
+  }
+  if (!is_revolute) return complete_basis(0, NULL, NULL, free->s, sizeof(tree_free) / sizeof(double));
+  for (int k = 0; k < 3; ++k) {
+    free->s[k]            = view->s[k][l];
+    link->turn_dual[0][k] = view->turn_dual[0][k][l];
+    link->turn_dual[1][k] = view->turn_dual[1][k][l];
+  }
+  return view->cross2[l] > dependent * view->product2[l];
+}
+
+/* The same of joints side by side, which have no gaps to damp. */
+static YOKE_ALWAYS_INLINE bool bring_lanes_in(const yoke_multibody *mb, const mb_work *w, const tree_work *x,
+                                              const yoke_joint_lanes *lanes, int first) {
+  yoke_joint_view view;
+  bool            is_sound = true;
+  yoke_joint_lanes_view(lanes, w->pose, &view);
+  for (int l = 0; l < lanes->n; ++l) {
+    const tree_joint *joint = &mb->tree->joints[first + l];
+    tree_link        *link  = &x->link[first + l];
+    double            J[6];
+    is_sound &= take_lane(&view, l, lanes->is_revolute, link, &x->free[joint->free_at], J);
+    is_sound &= factor_joint(mb, x, joint, J, link);
+    go_in(x, joint, link, w->wrench);
+  }
+  return is_sound;
 }
 
 static YOKE_ALWAYS_INLINE bool bring_range_in(const yoke_multibody *mb, const mb_work *w, const tree_work *x, double t,
                                               tree_range range) {
-  const bool is_damped = mb->alpha != 0.0 || mb->beta != 0.0;
-  bool       is_sound  = true;
-  for (int j = range.begin; j < range.end; ++j) {
-    const tree_joint *joint = &mb->tree->joints[j];
-    is_sound &= is_damped ? bring_in(mb, w, x, joint, t, GAPS | RATES | GAMMAS, &x->link[j])
-                          : bring_in(mb, w, x, joint, t, GAMMAS, &x->link[j]);
+  const mb_tree *tree      = mb->tree;
+  const bool     is_damped = mb->alpha != 0.0 || mb->beta != 0.0;
+  bool           is_sound  = true;
+  for (int j = range.begin, n; j < range.end; j += n) {
+    const tree_joint *joint = &tree->joints[j];
+    n                       = 1;
+    if (is_damped) {
+      is_sound &= bring_in(mb, w, x, joint, t, GAPS | RATES | GAMMAS, &x->link[j]);
+    } else if (joint->lanes >= 0) {
+      n = tree->lanes[joint->lanes].n;
+      is_sound &= bring_lanes_in(mb, w, x, &tree->lanes[joint->lanes], j);
+    } else {
+      is_sound &= bring_in(mb, w, x, joint, t, GAMMAS, &x->link[j]);
+    }
   }
   return is_sound;
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { N_BODIES = 5, MOST_Q = 7 * N_BODIES, MOST_V = 6 * N_BODIES, MOST_G = 6 * N_BODIES };
+enum { N_BODIES = 5, MANY = 11, MOST_Q = 7 * MANY, MOST_V = 6 * MANY, MOST_G = 6 * MANY };
 
 /* Kinds whose rows are points and turns. */
 static const yoke_connection_kind tree_kinds[] = {
@@ -21,17 +21,17 @@ static const yoke_connection_kind tree_kinds[] = {
 enum { N_KINDS = sizeof tree_kinds / sizeof tree_kinds[0] };
 
 /* Body b hangs on parent[b] (-1: the ground, or nothing at all when it floats) by a joint; every second joint names the child first. */
-static void make_tree(workshop *s, yoke_connection_kind kind, bool floats) {
-  static const int parent[N_BODIES] = {-1, 0, 0, 2, 3};
+static void make_tree_of(workshop *s, int n, yoke_connection_kind kind, bool floats) {
+  static const int parent[MANY] = {-1, 0, 0, 2, 3, 4, 2, 6, 7, 8, 9};
   open_workshop(s);
   vec3_set(s->model.gravity, 0.3, -9.81, 0.7);
-  for (int b = 0; b < N_BODIES; ++b) {
+  for (int b = 0; b < n; ++b) {
     yoke_body *body = add_body(s, YOKE_BODY_RIGID);
     body->mass      = 1.5 + b;
     for (int i = 0; i < 9; i += 4) body->inertia[i] += 0.1 * b;
     vec3_set(body->position, b, 0.1 * b, -0.2 * b);
   }
-  for (int b = floats ? 1 : 0; b < N_BODIES; ++b) {
+  for (int b = floats ? 1 : 0; b < n; ++b) {
     const int on_parent = add_frame(s, parent[b] < 0 ? YOKE_GROUND : parent[b], 0.3 + 0.1 * b, -0.2, 0.5);
     const int on_child  = add_frame(s, b, -0.4, 0.2 + 0.1 * b, 0.1);
     connect(s, kind, b % 2 == 0 ? on_parent : on_child, b % 2 == 0 ? on_child : on_parent);
@@ -42,6 +42,10 @@ static void make_tree(workshop *s, yoke_connection_kind kind, bool floats) {
                                              .frame           = s->model.n_frames - 1,
                                              .drag_linear     = 0.4,
                                              .drag_rotational = 0.2};
+}
+
+static void make_tree(workshop *s, yoke_connection_kind kind, bool floats) {
+  make_tree_of(s, N_BODIES, kind, floats);
 }
 
 /* A place off the constraints, as far as steps leave them and more, moving. */
@@ -96,6 +100,40 @@ static void tree_moves_and_holds_as_its_rows_do(void **state) {
   }
 }
 
+static void tree_without_damping_moves_and_holds_as_its_rows_do(void **state) {
+  (void)state;
+  for (int k = 0; k < N_KINDS; ++k) {
+    for (int floats = 0; floats < 2; ++floats) {
+      workshop s;
+      make_tree(&s, tree_kinds[k], floats == 1);
+      compile(&s, NULL);
+      check_agreement(&s, 0.0);
+      close_workshop(&s);
+    }
+  }
+}
+
+/* Eight, and three. Damped joints go one by one; by 1e-200 they are damped by nothing. */
+static void joints_side_by_side_have_the_bits_of_joints_one_by_one(void **state) {
+  (void)state;
+  const yoke_multibody_options none = {.alpha = 0.0}, hardly = {.alpha = 1e-200};
+  for (int k = 0; k < 2; ++k) {
+    double q[MOST_Q], v[MOST_V], a[2][MOST_V], lambda[2][MOST_G];
+    for (int way = 0; way < 2; ++way) {
+      workshop s;
+      make_tree_of(&s, MANY, k == 0 ? YOKE_CONNECTION_REVOLUTE : YOKE_CONNECTION_SPHERICAL, false);
+      compile(&s, way == 0 ? &none : &hardly);
+      set_near(&s, 1, 0.1, q, v);
+      assert_int_equal(derive(&s, 0.0, q, v, a[way], lambda[way]), YOKE_OK);
+      if (way == 1) {
+        assert_memory_equal(a[0], a[1], (size_t)s.equations.nv * sizeof **a);
+        assert_memory_equal(lambda[0], lambda[1], (size_t)s.equations.ng * sizeof **lambda);
+      }
+      close_workshop(&s);
+    }
+  }
+}
+
 static void joints_of_a_tree_may_differ_and_have_motions(void **state) {
   (void)state;
   workshop s;
@@ -118,7 +156,7 @@ static void bodies_beside_a_tree_fall_freely(void **state) {
   assert_non_null(s.mb->tree);
   yoke_multibody_initial_guess(s.mb, q, v);
   assert_int_equal(derive(&s, 0.0, q, v, a, NULL), YOKE_OK);
-  for (int i = 0; i < 3; ++i) assert_true(fabs(a[MOST_V + i] - s.model.gravity[i]) < 1e-14);
+  for (int i = 0; i < 3; ++i) assert_true(fabs(a[6 * N_BODIES + i] - s.model.gravity[i]) < 1e-14);
   close_workshop(&s);
 }
 
@@ -288,6 +326,8 @@ static void loops_and_other_rows_are_no_trees(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tree_moves_and_holds_as_its_rows_do),
+      cmocka_unit_test(tree_without_damping_moves_and_holds_as_its_rows_do),
+      cmocka_unit_test(joints_side_by_side_have_the_bits_of_joints_one_by_one),
       cmocka_unit_test(joints_of_a_tree_may_differ_and_have_motions),
       cmocka_unit_test(bodies_beside_a_tree_fall_freely),
       cmocka_unit_test(projections_of_a_tree_are_those_of_its_rows),

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8, MOST_FRAMES = 24, MOST_EXPRESSIONS = 16 };
+enum { MOST = 12, MOST_FRAMES = 24, MOST_EXPRESSIONS = 16 };
 
 typedef struct workshop {
   yoke_model       model;
