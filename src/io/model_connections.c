@@ -362,7 +362,7 @@ typedef struct reading_axes {
 } reading_axes;
 
 #define HOLD "kind: spherical there and, where the direction of the cable is held, kind: tangent"
-#define SWAP "the node as the first end and, as the second, a frame with axes"
+#define SWAP "it as the first end and, as the second, a frame with axes"
 
 static const reading_axes axes_read[N_KINDS] = {
     [YOKE_CONNECTION_INPLANE]        = {{false, true}, false, SWAP},
@@ -401,18 +401,51 @@ static bool check_axes(reader *r, const yoke_yaml_node *between, const yoke_conn
   return true;
 }
 
-/* A bushing pulls at a node, along axes of its first frame, and turns nothing there. */
+/* A particle or a point of a linear body has no axes either: what holds a body that turns by theirs would take its moment from nowhere. */
+static bool is_point_at(const yoke_model *m, int body, int other) {
+  if (body < 0 || m->bodies[body].kind != YOKE_BODY_PARTICLE || m->bodies[body].is_direction) return false;
+  return other >= 0 && (m->bodies[other].kind == YOKE_BODY_RIGID || m->bodies[other].kind == YOKE_BODY_PLANAR ||
+                        m->bodies[other].is_direction);
+}
+
+static const char *word_of_point(const yoke_model *m, int body) {
+  return model_is_cable_node(m, body)   ? "a node of a cable"
+         : m->bodies[body].flexible > 0 ? "a point of a linear body"
+                                        : "a particle";
+}
+
+static bool check_moments(reader *r, const yoke_yaml_node *between, const yoke_connection *c) {
+  const reading_axes *reads = &axes_read[c->kind];
+  const yoke_model   *m     = r->model;
+  for (int side = 0; side < 2; ++side) {
+    const int body = m->frames[c->frame[side]].body, other = m->frames[c->frame[1 - side]].body;
+    if (!reads->of[side] || !is_point_at(m, body, other)) continue;
+    const char *instead = !reads->of[1 - side] ? reads->instead
+                          : m->bodies[body].flexible > 0
+                              ? "kind: spherical, or a frame of the linear body with rx, ry and rz"
+                              : "kind: spherical, or kind: rigid with an inertia";
+    return model_mistake(r, between, "between",
+                         "found kind: %s at '%s', %s, which is a place without axes; expected %s",
+                         yoke_connection_kind_name(c->kind), m->bodies[body].name, word_of_point(m, body), instead);
+  }
+  return true;
+}
+
+/* A bushing pulls at such a point, along axes of its first frame, and turns nothing there. */
 static bool check_bushing(reader *r, const yoke_yaml_node *node, const yoke_connection *c) {
-  const int body = r->model->frames[c->frame[1]].body;
-  if (c->kind != YOKE_CONNECTION_BUSHING || !model_is_cable_node(r->model, body)) return true;
+  const yoke_model *m    = r->model;
+  const int         body = m->frames[c->frame[1]].body;
+  if (c->kind != YOKE_CONNECTION_BUSHING) return true;
+  if (!model_is_cable_node(m, body) && !is_point_at(m, body, m->frames[c->frame[0]].body)) return true;
   for (int k = 0; k < 2; ++k) {
     const double *x   = k == 0 ? c->stiffness : c->damping;
     const char   *key = k == 0 ? "stiffness" : "damping";
     if (x[3] == 0.0 && x[4] == 0.0 && x[5] == 0.0) continue;
-    return model_mistake(r, yoke_yaml_find(node, key), key,
-                         "found [%g, %g, %g, %g, %g, %g] at '%s', a node of a cable, which has no axes that turn; "
-                         "expected %s: [%g, %g, %g, 0, 0, 0]",
-                         x[0], x[1], x[2], x[3], x[4], x[5], r->model->bodies[body].name, key, x[0], x[1], x[2]);
+    return model_mistake(
+        r, yoke_yaml_find(node, key), key,
+        "found [%g, %g, %g, %g, %g, %g] at '%s', %s, which has no axes that turn; expected %s: [%g, %g, "
+        "%g, 0, 0, 0]",
+        x[0], x[1], x[2], x[3], x[4], x[5], m->bodies[body].name, word_of_point(m, body), key, x[0], x[1], x[2]);
   }
   return true;
 }
@@ -452,7 +485,8 @@ static bool read_values(reader *r, const scope *s, const yoke_yaml_node *node, y
   bool      good = check_keys_of(r, node, (int)c->kind);
   if (!read_ends(r, s, node, c)) return false;
   const yoke_yaml_node *axis = yoke_yaml_find(node, "axis"), *between = yoke_yaml_find(node, "between");
-  good = check_bodies(r, node, c) && check_directions(r, node, c) && check_axes(r, between, c) && good;
+  good = check_bodies(r, node, c) && check_directions(r, node, c) && check_axes(r, between, c) &&
+         check_moments(r, between, c) && good;
   if ((keys & HAS_LAW) != 0) good = read_law(r, s, node, c) && good;
   if ((keys & HAS_MOTION) != 0) good = read_motion(r, s, node, c) && good;
   good = read_length(r, s, node, c) && good;

@@ -78,7 +78,7 @@ static void joints_along_axes_of_the_other_end_have_it_first(void **state) {
   for (int k = 0; k < 2; ++k) {
     snprintf(entry, sizeof entry, "j: {kind: %s, between: [ball.eye, rope.node[2]]}", kinds[k]);
     refused("connections", entry,
-            "at 'rope.node[2]', a node of a cable, which is a place without axes; expected the node as the first end "
+            "at 'rope.node[2]', a node of a cable, which is a place without axes; expected it as the first end "
             "and, as the second, a frame with axes");
     snprintf(entry, sizeof entry, "j: {kind: %s, between: [rope.node[2], ball.eye]}", kinds[k]);
     accepted("connections", entry);
@@ -136,6 +136,28 @@ static void frames_beside_it_are_refused(void **state) {
   refused("frames", "rope.slope[2].hook: [0, 0, 1]",
           "found a frame of 'rope.slope[2]', the slope of a cable and no place, expected none");
   accepted("frames", "rope.node[2]: {hook: [0, 0, 0]}");
+}
+
+/* Particles and points of linear bodies are places without axes as well; where nothing turns that is no matter. */
+static void joints_that_need_axes_of_other_points_are_refused(void **state) {
+  (void)state;
+#define POINTS                                                                                                         \
+  "yoke: 1\nt_end: 1\nbodies:\n  p: {kind: particle, mass: 1}\n  b: {kind: linear, mass: [1, 1, 1], frames: {tip: "    \
+  "{x: 1, y: 2, z: 3}}}\n"                                                                                             \
+  "  ball: {kind: rigid, mass: 1, inertia: [1, 1, 1]}\n"
+  bad(POINTS "connections: {j: {kind: fixed, between: [ball, p]}}\n",
+      "found kind: fixed at 'p', a particle, which is a place without axes; expected kind: spherical, or kind: rigid "
+      "with an inertia");
+  bad(POINTS "connections: {j: {kind: revolute, between: [b.tip, ball], axis: [0, 1, 0]}}\n",
+      "found kind: revolute at 'b.tip', a point of a linear body, which is a place without axes; expected kind: "
+      "spherical, or a frame of the linear body with rx, ry and rz");
+  bad(POINTS "connections: {j: {kind: inline, between: [ball, p]}}\n",
+      "expected it as the first end and, as the second, a frame with axes");
+  bad(POINTS "connections: {j: {kind: bushing, between: [ball, p], stiffness: 5}}\n",
+      "at 'p', a particle, which has no axes that turn; expected stiffness: [5, 5, 5, 0, 0, 0]");
+  loaded l =
+      good(POINTS "connections: {j: {kind: inline, between: [p, ball]}, k: {kind: fixed, between: [b.tip, ground]}}\n");
+  release(&l);
 }
 
 /* ---- what is accepted ---- */
@@ -207,6 +229,7 @@ int main(void) {
       cmocka_unit_test(force_elements_that_turn_it_are_refused),
       cmocka_unit_test(loads_that_need_its_axes_are_refused),
       cmocka_unit_test(frames_beside_it_are_refused),
+      cmocka_unit_test(joints_that_need_axes_of_other_points_are_refused),
       cmocka_unit_test(what_it_takes_conserves_momenta),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
