@@ -15,6 +15,9 @@ static const double worth_a_thread = 1e-5;
 /* Work that is this much longer than what is worth a thread is so for sure. */
 static const double surely_worth = 4.0;
 
+/* Threads that sleep when a run begins look out for work while it is measured how long that takes [s]. */
+static const double first_looks = 1e-3;
+
 /* Whoever waits for the others of a round looks again and again, then sleeps [s]: for longer than the parts of a round differ. */
 static const double spin_time = 2e-4;
 
@@ -131,6 +134,7 @@ static void run_judged(yoke_lockstep *l, int most, double amount, yoke_lockstep_
     part(user, 0, 1);
     return;
   }
+  if (is_first) yoke_team_wake(l->team, first_looks);
   const double begin = yoke_clock_now();
   if (is_alone)
     part(user, 0, 1);

@@ -144,20 +144,21 @@ static void *member_main(void *user) {
   return NULL;
 }
 
-/* Offers the list to the members that own a share of it. Those who look again and again see it by its number, when the lock is free. */
+/* Offers the list to the members that own a share of it. Those who look again and again see it by its number, when the lock is free. A list without
+ * a schedule is empty. */
 static void offer(yoke_team *team, team_list *list) {
   const yoke_schedule *s = list->schedule;
   pthread_mutex_lock(&team->lock);
   list->number = team->list.number + 1;
   team->list   = *list;
-  atomic_store_explicit(&team->n_open, (uint32_t)s->n_batches, memory_order_relaxed);
-  for (int w = 0; w < s->n_owners; ++w) {
-    const uint64_t n = (uint64_t)(s->first[w + 1] - s->first[w]);
+  atomic_store_explicit(&team->n_open, s != NULL ? (uint32_t)s->n_batches : 0, memory_order_relaxed);
+  for (int w = 0; w < list->n_owners; ++w) {
+    const uint64_t n = s != NULL ? (uint64_t)(s->first[w + 1] - s->first[w]) : 0;
     atomic_store_explicit(&team->shares[w].open, (uint64_t)list->number << 32 | n, memory_order_release);
   }
   pthread_mutex_unlock(&team->lock);
   atomic_store_explicit(&team->number, list->number, memory_order_release);
-  for (int w = 1; w < s->n_owners; ++w) pthread_cond_signal(&team->members[w - 1].has_work);
+  for (int w = 1; w < list->n_owners; ++w) pthread_cond_signal(&team->members[w - 1].has_work);
 }
 
 static void wait_for_others(yoke_team *team, const team_list *list) {
@@ -178,6 +179,11 @@ void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task tas
   work_off_timed(team, &list, 0);
   wait_for_others(team, &list);
   team->last = yoke_clock_now() - begin;
+}
+
+void yoke_team_wake(yoke_team *team, double seconds) {
+  team_list list = {.n_owners = team->n_workers, .before = seconds};
+  offer(team, &list);
 }
 
 /* ---- life ---- */

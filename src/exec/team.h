@@ -31,4 +31,7 @@ int         yoke_team_n_workers(const yoke_team *team);
  * once. */
 void yoke_team_run(yoke_team *team, const yoke_schedule *schedule, yoke_task task, void *user);
 
+/* Whoever sleeps wakes and looks out for a list, for so long [s] or a millisecond: threads that sleep are late for the list that wakes them. */
+void yoke_team_wake(yoke_team *team, double seconds);
+
 #endif

@@ -375,6 +375,8 @@ void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_po
 
 /* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
+/* Those of n nodes. */
+void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, int n, const int *node);
 
 /* W of all nodes, and of one. Need poses. */
 void mb_inertia(const yoke_multibody *mb, const mb_work *w);
@@ -609,7 +611,7 @@ bool mb_parts_project(const yoke_multibody *mb, const mb_work *w, double t, doub
 extern const yoke_parts_ops mb_parts_ops;
 
 /* What nodes do by themselves. */
-void        mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i);
+void        mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, int n, const int *node);
 void        mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i);
 void        mb_node_move(const mb_node *node, double *q, const double *dv); /* q of the node moves by dv */
 void        mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i);

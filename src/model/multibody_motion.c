@@ -95,6 +95,11 @@ YOKE_SIMD void mb_poses(const yoke_multibody *mb, const mb_work *w, const double
   if (with_inertia) mb_inertia(mb, w);
 }
 
+YOKE_SIMD void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, int n,
+                           const int *node) {
+  for (int i = 0; i < n; ++i) node_pose(&mb->nodes[node[i]], q, v, &w->pose[node[i]]);
+}
+
 void mb_node_inertia(const yoke_multibody *mb, const mb_work *w, int node) {
   turned_inverse_inertia(&mb->nodes[node], w->pose[node].R, w->W + 9 * node);
 }

@@ -161,8 +161,8 @@ static YOKE_ALWAYS_INLINE void node_weight(const yoke_multibody *mb, const mb_wo
   }
 }
 
-void mb_node_weight(const yoke_multibody *mb, const mb_work *w, const double *v, int i) {
-  node_weight(mb, w, v, i);
+YOKE_SIMD void mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, int n, const int *node) {
+  for (int i = 0; i < n; ++i) node_weight(mb, w, v, node[i]);
 }
 
 YOKE_SIMD static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {

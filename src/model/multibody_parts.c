@@ -255,7 +255,7 @@ bool yoke_multibody_help(yoke_multibody *mb, yoke_lockstep *helpers) {
 
 static void set_poses(const yoke_multibody *mb, const mb_work *w, int part, const double *q, const double *v) {
   const mb_part *p = &mb->parts->part[part];
-  for (int i = 0; i < p->n_nodes; ++i) mb_node_pose(&mb->nodes[p->node[i]], q, v, &w->pose[p->node[i]]);
+  mb_poses_of(mb, w, q, v, p->n_nodes, p->node);
 }
 
 /* Joints without a motion write no rate of it. */
@@ -372,7 +372,7 @@ static void parts_enter(yoke_parted *x, int part) {
   }
   set_poses(mb, &x->w, part, x->now.q, x->now.v);
   forget_motions(mb, &x->w, p);
-  for (int i = 0; i < p->n_nodes; ++i) mb_node_weight(mb, &x->w, x->now.v, p->node[i]);
+  mb_weights_of(mb, &x->w, x->now.v, p->n_nodes, p->node);
   if (mb->tree == NULL) mb_plane_rows_part(mb, &x->w, x->now.t, true, p);
   if (!mb->parts->is_direct) return;
   if (mb->tree == NULL) mb_plane_cut_rows_of(mb, &x->w, part);
