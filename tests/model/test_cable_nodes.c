@@ -196,8 +196,8 @@ static momenta momenta_of(const cosim *c) {
 static void what_it_takes_conserves_momenta(void **state) {
   (void)state;
   static const char *const attached[] = {
-      "j: {kind: spherical, between: [rope.b, ball.eye]}, t: {kind: tangent, between: [rope.slope[3], ball], axis: "
-      "[0.35, -0.2, 0.3]}",
+      ("j: {kind: spherical, between: [rope.b, ball.eye]}, t: {kind: tangent, between: [rope.slope[3], ball], axis: "
+       "[0.35, -0.2, 0.3]}"),
       "j: {kind: inline, between: [rope.b, ball.eye]}",
       "j: {kind: inplane, between: [rope.node[2], ball.eye], axis: [0.1, 0.4, 0]}",
       "j: {kind: distance, between: [ball.eye, rope.node[2]]}",
