@@ -874,8 +874,8 @@ static void verdict_of(const yoke_context *ctx, char *text, size_t size) {
 /* A leak, a gain, errors that grow by themselves, errors that the motion makes larger; with and without a file, which the first rank writes. */
 static void all_ranks_judge_a_run_as_one_process_does(void **state) {
   static const char *const runs[] = {
-      "run examples/two-mass.yaml --scheme explicit --step 0.005 --t-end 0.2 --energy monitor --set "
-      "cosimulation.energy_limit=1e-9",
+      ("run examples/two-mass.yaml --scheme explicit --step 0.005 --t-end 0.2 --energy monitor --set "
+       "cosimulation.energy_limit=1e-9"),
       "run examples/energy-oscillator.yaml --step 0.02 --t-end 2 --scheme explicit --energy monitor",
       "run examples/bouncing-contact.yaml --step 1e-3 --t-end 1",
       "run examples/chain-m1.yaml --scheme explicit --step 0.015",
