@@ -176,13 +176,13 @@ static const hermite at_point[N_POINTS] = {HERMITE(0.11270166537925831, 0.887298
                                            HERMITE(0.88729833462074169, 0.11270166537925831)};
 #undef HERMITE
 
-/* Powers at t, q, v, which go to where prescribed motions put them, over a time dt. */
+/* Powers at t, q, v over a time dt. Both ends of a micro step are where prescribed motions put them, and what is between is as near to that as it is to
+ * the motion. */
 static void add_powers(const native *n, void *scratch, const yoke_signal *u, double t, double dt, double *q, double *v,
                        double sum[2]) {
   const yoke_equations *e   = &n->equations;
   double               *now = native_doubles(scratch, n->at->work_u), dissipated, external;
   if (n->work_reads_inputs) yoke_signal_value(u, t, YOKE_SIDE_LEFT, 0, now);
-  if (n->is_prescribed && yoke_multibody_prescribe(n->mb, scratch, t, now, q, v) != YOKE_OK) return;
   e->ops->powers(e->self, scratch, t, q, v, now, &dissipated, &external);
   sum[0] += dt * dissipated;
   sum[1] += dt * external;
