@@ -351,28 +351,32 @@ static yoke_status analyse(yoke_context *ctx, yoke_linear *linear, const uint8_t
   return YOKE_OK;
 }
 
+static yoke_status linear_begin(yoke_context *ctx, const yoke_pattern *pattern, yoke_linear_kind kind,
+                                yoke_linear **out) {
+  yoke_linear *linear = yoke_allocate(1, sizeof *linear);
+  *out                = linear;
+  if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
+  linear->arena   = yoke_arena_of(ctx);
+  linear->pattern = pattern;
+  linear->kind    = kind;
+  linear->n       = pattern->n_rows;
+  linear->spare   = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
+  return yoke_arena_check(&linear->arena, ctx, "a linear solver");
+}
+
 /* KLU orders its matrix, for factors by blocks too, which fall back to it. */
 static yoke_status linear_create(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
                                  yoke_linear_kind kind, bool has_blocks, yoke_linear **out) {
   *out = NULL;
   YOKE_ASSERT(pattern->n_rows == pattern->n_cols);
   YOKE_TRY(yoke_linear_check(ctx, kind, pattern->n_rows));
-  yoke_linear *linear = yoke_allocate(1, sizeof *linear);
-  if (linear == NULL) return yoke_out_of_memory(ctx, "a linear solver");
-  linear->arena          = yoke_arena_of(ctx);
-  linear->pattern        = pattern;
-  linear->kind           = kind;
-  linear->n              = pattern->n_rows;
-  linear->is_tridiagonal = kind == YOKE_LINEAR_KLU && !has_blocks && yoke_tridiagonal_fits(pattern);
-  linear->spare          = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
-  yoke_status status     = yoke_arena_check(&linear->arena, ctx, "a linear solver");
-  if (status == YOKE_OK) status = analyse(ctx, linear, is_weak);
-  if (status != YOKE_OK) {
-    yoke_linear_destroy(&linear);
-    return status;
+  yoke_status status = linear_begin(ctx, pattern, kind, out);
+  if (status == YOKE_OK) {
+    (*out)->is_tridiagonal = kind == YOKE_LINEAR_KLU && !has_blocks && yoke_tridiagonal_fits(pattern);
+    status                 = analyse(ctx, *out, is_weak);
   }
-  *out = linear;
-  return YOKE_OK;
+  if (status != YOKE_OK) yoke_linear_destroy(out);
+  return status;
 }
 
 yoke_status yoke_linear_create_motion(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
@@ -381,28 +385,17 @@ yoke_status yoke_linear_create_motion(yoke_context *ctx, const yoke_pattern *pat
   *out                    = NULL;
   if (n_levels > 0) YOKE_TRY(yoke_condense_create(ctx, pattern, n, &condense));
   if (condense == NULL) return linear_create(ctx, pattern, is_weak, kind, false, out);
-  yoke_linear *linear = yoke_allocate(1, sizeof *linear);
-  if (linear == NULL) {
+  yoke_status status = linear_begin(ctx, pattern, kind, out);
+  if (*out == NULL)
     yoke_condense_destroy(&condense);
-    return yoke_out_of_memory(ctx, "a linear solver");
-  }
-  linear->arena      = yoke_arena_of(ctx);
-  linear->pattern    = pattern;
-  linear->kind       = kind;
-  linear->n          = pattern->n_rows;
-  linear->condense   = condense;
-  linear->spare      = yoke_arena_take(&linear->arena, 1, sizeof *linear->spare);
-  yoke_status status = yoke_arena_check(&linear->arena, ctx, "a linear solver");
+  else
+    (*out)->condense = condense;
   if (status == YOKE_OK) {
     status = yoke_linear_create_motion(ctx, yoke_condense_pattern(condense), is_weak != NULL ? is_weak + n : NULL, kind,
-                                       n, n_levels - 1, &linear->inner);
+                                       n, n_levels - 1, &(*out)->inner);
   }
-  if (status != YOKE_OK) {
-    yoke_linear_destroy(&linear);
-    return status;
-  }
-  *out = linear;
-  return YOKE_OK;
+  if (status != YOKE_OK) yoke_linear_destroy(out);
+  return status;
 }
 
 yoke_status yoke_linear_create_saddle(yoke_context *ctx, const yoke_pattern *pattern, const uint8_t *is_weak,
