@@ -206,23 +206,24 @@ typedef struct mb_gradient {
 
 typedef struct mb_tree mb_tree;
 
-/* Half of a mechanism (multibody_parts.c). */
-enum { MB_SPAN_Q, MB_SPAN_V, MB_SPAN_ROW, MB_SPANS };
+/* Half of a mechanism (multibody_parts.c): its nodes, their entries in q and in v, its joints, their rows, and in the plane the couplings whose blocks
+ * of S are in columns of its joints, as spans in rising order. Loops over spans run as those over whole arrays do. */
+enum { MB_SPAN_NODE, MB_SPAN_Q, MB_SPAN_V, MB_SPAN_JOINT, MB_SPAN_ROW, MB_SPAN_COUPLING, MB_SPANS };
 typedef struct mb_part {
-  int         n_nodes;
-  int        *node;
-  int         n_spans[MB_SPANS]; /* entries of its nodes in q and in v, and rows of its joints, in their order */
+  int         n_spans[MB_SPANS];
   yoke_range *spans[MB_SPANS];
-  int         n_joints;
-  int        *joint;
-  int         n_couplings; /* in the plane: blocks of S in columns of its joints */
-  int        *coupling;
 } mb_part;
+
+/* Every index i of a kind. */
+#define MB_EACH(i, part, kind)                                                                                         \
+  for (const yoke_range *span_##i = (part)->spans[kind]; span_##i < (part)->spans[kind] + (part)->n_spans[kind];       \
+       ++span_##i)                                                                                                     \
+    for (int i = span_##i->begin; i < span_##i->end; ++i)
 
 typedef struct mb_parts {
   mb_part        part[2];
   mb_part        cut;        /* the joints between them, and blocks of S between these */
-  int           *cut_side;   /* [cut.n_joints] which side of a cut joint is on part 0 */
+  int           *cut_side;   /* [n_joints] which side of a cut joint is on part 0 */
   bool           has_forces; /* others than weight: they want all poses */
   bool           is_direct;  /* parts go in as soon as they have poses of their own */
   yoke_lockstep *helpers;    /* NULL: one after the other */
@@ -375,8 +376,8 @@ void mb_node_pose(const mb_node *node, const double *q, const double *v, yoke_po
 
 /* Poses of all nodes from q and v (NULL: at rest), and W when `with_inertia`. */
 void mb_poses(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, bool with_inertia);
-/* Those of n nodes. */
-void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, int n, const int *node);
+/* Those of a part. */
+void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, const mb_part *part);
 
 /* W of all nodes, and of one. Need poses. */
 void mb_inertia(const yoke_multibody *mb, const mb_work *w);
@@ -611,7 +612,10 @@ bool mb_parts_project(const yoke_multibody *mb, const mb_work *w, double t, doub
 extern const yoke_parts_ops mb_parts_ops;
 
 /* What nodes do by themselves. */
-void        mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, int n, const int *node);
+void        mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, const mb_part *part);
+void        mb_free_accelerations_of(const yoke_multibody *mb, const mb_work *w, const mb_part *part);
+void        mb_write_nodes_of(const yoke_multibody *mb, const mb_work *w, const mb_part *part, double *a);
+void        mb_rates_of(const yoke_multibody *mb, const double *q, const double *v, const mb_part *part, double *qdot);
 void        mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i);
 void        mb_node_move(const mb_node *node, double *q, const double *dv); /* q of the node moves by dv */
 void        mb_node_write(const yoke_multibody *mb, const mb_work *w, double *a, int i);

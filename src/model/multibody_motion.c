@@ -95,9 +95,9 @@ YOKE_SIMD void mb_poses(const yoke_multibody *mb, const mb_work *w, const double
   if (with_inertia) mb_inertia(mb, w);
 }
 
-YOKE_SIMD void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v, int n,
-                           const int *node) {
-  for (int i = 0; i < n; ++i) node_pose(&mb->nodes[node[i]], q, v, &w->pose[node[i]]);
+YOKE_SIMD void mb_poses_of(const yoke_multibody *mb, const mb_work *w, const double *q, const double *v,
+                           const mb_part *part) {
+  MB_EACH(i, part, MB_SPAN_NODE) node_pose(&mb->nodes[i], q, v, &w->pose[i]);
 }
 
 void mb_node_inertia(const yoke_multibody *mb, const mb_work *w, int node) {

@@ -161,8 +161,8 @@ static YOKE_ALWAYS_INLINE void node_weight(const yoke_multibody *mb, const mb_wo
   }
 }
 
-YOKE_SIMD void mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, int n, const int *node) {
-  for (int i = 0; i < n; ++i) node_weight(mb, w, v, node[i]);
+YOKE_SIMD void mb_weights_of(const yoke_multibody *mb, const mb_work *w, const double *v, const mb_part *part) {
+  MB_EACH(i, part, MB_SPAN_NODE) node_weight(mb, w, v, i);
 }
 
 YOKE_SIMD static void weight_and_gyroscopic(const yoke_multibody *mb, const mb_work *w, const double *v) {
@@ -242,6 +242,11 @@ static YOKE_ALWAYS_INLINE void node_rates(const yoke_multibody *mb, const double
 
 void mb_node_rates(const yoke_multibody *mb, const double *q, const double *v, double *qdot, int i) {
   node_rates(mb, q, v, qdot, i);
+}
+
+YOKE_SIMD void mb_rates_of(const yoke_multibody *mb, const double *q, const double *v, const mb_part *part,
+                           double *qdot) {
+  MB_EACH(i, part, MB_SPAN_NODE) node_rates(mb, q, v, qdot, i);
 }
 
 YOKE_SIMD void mb_kinematics(const yoke_multibody *mb, const double *q, const double *v, double *qdot) {
@@ -527,8 +532,8 @@ yoke_status mb_solve(const yoke_multibody *mb, const mb_work *w, double *x) {
 
 /* ---- accelerations ---- */
 
-/* Free acceleration of a node; chain masses already have theirs in a. */
-void mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
+/* Chain masses already have theirs in a. */
+static YOKE_ALWAYS_INLINE void free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
   const mb_node *node = &mb->nodes[i];
   const double  *f    = w->wrench + 6 * i;
   double        *y    = w->acceleration + 6 * i;
@@ -537,10 +542,18 @@ void mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, con
   if (node->kind == YOKE_BODY_CHAIN) y[0] += a[node->iv];
 }
 
+void mb_free_acceleration(const yoke_multibody *mb, const mb_work *w, int i, const double *a) {
+  free_acceleration(mb, w, i, a);
+}
+
+void mb_free_accelerations_of(const yoke_multibody *mb, const mb_work *w, const mb_part *part) {
+  MB_EACH(i, part, MB_SPAN_NODE) free_acceleration(mb, w, i, NULL);
+}
+
 static void free_accelerations(const yoke_multibody *mb, const mb_work *w, double *a) {
   memset(w->acceleration, 0, 6 * sizeof *w->acceleration);
   for (int i = 1; i < mb->n_nodes; ++i) {
-    if (mb->nodes[i].flexible == 0) mb_free_acceleration(mb, w, i, a);
+    if (mb->nodes[i].flexible == 0) free_acceleration(mb, w, i, a);
   }
   if (mb->n_flexibles > 0) mb_flexible_accelerate(mb, w, a);
 }
@@ -607,6 +620,10 @@ YOKE_SIMD void mb_write_nodes(const yoke_multibody *mb, const mb_work *w, double
   for (int i = 1; i < mb->n_nodes; ++i) {
     if (mb->nodes[i].flexible == 0) node_write(mb, w, a, i);
   }
+}
+
+YOKE_SIMD void mb_write_nodes_of(const yoke_multibody *mb, const mb_work *w, const mb_part *part, double *a) {
+  MB_EACH(i, part, MB_SPAN_NODE) node_write(mb, w, a, i);
 }
 
 /* qdot of a node += T z, z [6] in inertial axes. */

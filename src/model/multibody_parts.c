@@ -10,6 +10,7 @@
  * Invariant: who does which half, and when, changes no bit of the result. The split does: sums are formed in another order. */
 #include "model/multibody_internal.h"
 
+#include "base/finite.h"
 #include "exec/lockstep.h"
 #include "linalg/space.h"
 #include <math.h>
@@ -141,55 +142,45 @@ static bool share_plane(const yoke_multibody *mb, const int *owner, bool *is_beh
   return first > 0;
 }
 
-static yoke_status take_part(yoke_multibody *mb, int n_nodes, int n_joints, mb_part *part) {
-  part->node  = yoke_arena_take(&mb->arena, (size_t)n_nodes + 1, sizeof *part->node);
-  part->joint = yoke_arena_take(&mb->arena, (size_t)n_joints + 1, sizeof *part->joint);
-  return mb->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+enum { N_LISTS = 3 }; /* the parts, and what is between them */
+static mb_part *part_of(mb_parts *parts, int part) {
+  return part == MB_CUT ? &parts->cut : &parts->part[part];
 }
 
-/* Lists of nodes and of joints. */
-static yoke_status fill_lists(yoke_multibody *mb, const bool *is_behind, int *part) {
-  mb_parts *parts = mb->parts;
-  for (int p = 0; p < 2; ++p) YOKE_TRY(take_part(mb, mb->n_nodes, mb->n_joints, &parts->part[p]));
-  YOKE_TRY(take_part(mb, 0, mb->n_joints, &parts->cut));
-  parts->cut_side = yoke_arena_take(&mb->arena, (size_t)mb->n_joints + 1, sizeof *parts->cut_side);
-  if (mb->arena.has_failed) return YOKE_E_MEMORY;
-  for (int j = 0; j < mb->n_joints; ++j) {
-    const int *node = mb->joints[j].link.node;
-    const int  a = node[0] > 0 ? node[0] : node[1], b = node[1] > 0 ? node[1] : node[0];
-    part[j]       = is_behind[a] == is_behind[b] ? is_behind[a] : MB_CUT;
-    mb_part *list = part[j] == MB_CUT ? &parts->cut : &parts->part[part[j]];
-    if (part[j] == MB_CUT) parts->cut_side[list->n_joints] = is_behind[node[0]] ? 1 : 0;
-    list->joint[list->n_joints++] = j;
-  }
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    mb_part *list               = &parts->part[is_behind[i]];
-    list->node[list->n_nodes++] = i;
-  }
-  return YOKE_OK;
-}
-
-/* Entries [begin, begin + n) join the last span where they follow it. */
-static void extend(int begin, int n, int *n_spans, yoke_range *spans) {
+/* Entries [begin, begin + n) of a kind join the last span where they follow it. */
+static void extend(mb_part *part, int kind, int begin, int n) {
+  yoke_range *spans   = part->spans[kind];
+  int        *n_spans = &part->n_spans[kind];
   if (*n_spans == 0 || spans[*n_spans - 1].end != begin) spans[(*n_spans)++] = (yoke_range){begin, begin};
   spans[*n_spans - 1].end += n;
 }
 
-/* Where a part is in q and v, and its rows. */
-static yoke_status find_spans(yoke_multibody *mb, mb_part *p) {
-  for (int k = 0; k < MB_SPANS; ++k) {
-    const int most = k == MB_SPAN_ROW ? p->n_joints : p->n_nodes;
-    p->spans[k]    = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof **p->spans);
-  }
+static yoke_status take_spans(yoke_multibody *mb, int kind, int most) {
+  for (int p = 0; p < N_LISTS; ++p)
+    part_of(mb->parts, p)->spans[kind] = yoke_arena_take(&mb->arena, (size_t)most + 1, sizeof(yoke_range));
+  return mb->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
+}
+
+/* Nodes and joints, and `part` of the joints. */
+static yoke_status find_spans(yoke_multibody *mb, const bool *is_behind, int *part) {
+  mb_parts *parts = mb->parts;
+  for (int kind = 0; kind < MB_SPAN_COUPLING; ++kind)
+    YOKE_TRY(take_spans(mb, kind, kind < MB_SPAN_JOINT ? mb->n_nodes : mb->n_joints));
+  parts->cut_side = yoke_arena_take(&mb->arena, (size_t)mb->n_joints + 1, sizeof *parts->cut_side);
   if (mb->arena.has_failed) return YOKE_E_MEMORY;
-  for (int i = 0; i < p->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[p->node[i]];
-    extend(node->iq, node->nq, &p->n_spans[MB_SPAN_Q], p->spans[MB_SPAN_Q]);
-    extend(node->iv, node->nv, &p->n_spans[MB_SPAN_V], p->spans[MB_SPAN_V]);
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    mb_part *to = &parts->part[is_behind[i]];
+    extend(to, MB_SPAN_NODE, i, 1);
+    extend(to, MB_SPAN_Q, mb->nodes[i].iq, mb->nodes[i].nq);
+    extend(to, MB_SPAN_V, mb->nodes[i].iv, mb->nodes[i].nv);
   }
-  for (int i = 0; i < p->n_joints; ++i) {
-    const mb_joint *joint = &mb->joints[p->joint[i]];
-    extend(joint->g0, joint->n, &p->n_spans[MB_SPAN_ROW], p->spans[MB_SPAN_ROW]);
+  for (int j = 0; j < mb->n_joints; ++j) {
+    const int *node = mb->joints[j].link.node;
+    const int  a = node[0] > 0 ? node[0] : node[1], b = node[1] > 0 ? node[1] : node[0];
+    part[j]            = is_behind[a] == is_behind[b] ? is_behind[a] : MB_CUT;
+    parts->cut_side[j] = is_behind[node[0]] ? 1 : 0;
+    extend(part_of(parts, part[j]), MB_SPAN_JOINT, j, 1);
+    extend(part_of(parts, part[j]), MB_SPAN_ROW, mb->joints[j].g0, mb->joints[j].n);
   }
   return YOKE_OK;
 }
@@ -217,9 +208,7 @@ yoke_status mb_parts_create(yoke_multibody *mb, yoke_context *ctx, yoke_arena *s
     return YOKE_OK;
   }
   mb->parts = yoke_arena_take(&mb->arena, 1, sizeof *mb->parts);
-  if (mb->parts == NULL || fill_lists(mb, is_behind, part) != YOKE_OK ||
-      find_spans(mb, &mb->parts->part[0]) != YOKE_OK || find_spans(mb, &mb->parts->part[1]) != YOKE_OK ||
-      find_spans(mb, &mb->parts->cut) != YOKE_OK)
+  if (mb->parts == NULL || find_spans(mb, is_behind, part) != YOKE_OK)
     return yoke_out_of_memory(ctx, "parts of %d bodies", mb->n_nodes);
   return YOKE_OK;
 }
@@ -230,17 +219,13 @@ yoke_status mb_parts_complete(yoke_multibody *mb, yoke_context *ctx, const int *
   parts->has_forces =
       mb->n_forces + mb->n_loads + mb->n_formulas + mb->n_inputs + mb->n_driven > 0 || mb->needs_variables;
   parts->is_direct = !parts->has_forces;
-  for (int i = 0; mb->tree == NULL && i < parts->cut.n_joints; ++i)
-    parts->is_direct = parts->is_direct && mb_plane_is_pin(&mb->joints[parts->cut.joint[i]]);
   if (mb->tree != NULL) return YOKE_OK;
-  mb_part *const list[] = {&parts->part[0], &parts->part[1], &parts->cut};
-  for (int p = 0; p < 3; ++p)
-    list[p]->coupling = yoke_arena_take(&mb->arena, (size_t)mb->n_couplings + 1, sizeof *list[p]->coupling);
-  if (mb->arena.has_failed) return yoke_out_of_memory(ctx, "parts of %d joints", mb->n_joints);
+  MB_EACH(j, &parts->cut, MB_SPAN_JOINT) parts->is_direct = parts->is_direct && mb_plane_is_pin(&mb->joints[j]);
+  if (take_spans(mb, MB_SPAN_COUPLING, mb->n_couplings) != YOKE_OK)
+    return yoke_out_of_memory(ctx, "parts of %d joints", mb->n_joints);
   for (int i = 0; i < mb->n_couplings; ++i) {
     const int a = part[mb->couplings[i].a], b = part[mb->couplings[i].b];
-    mb_part  *to                    = list[a < b ? a : b];
-    to->coupling[to->n_couplings++] = i;
+    extend(part_of(parts, a < b ? a : b), MB_SPAN_COUPLING, i, 1);
   }
   return YOKE_OK;
 }
@@ -254,24 +239,17 @@ bool yoke_multibody_help(yoke_multibody *mb, yoke_lockstep *helpers) {
 /* ---- what a part does by itself ---- */
 
 static void set_poses(const yoke_multibody *mb, const mb_work *w, int part, const double *q, const double *v) {
-  const mb_part *p = &mb->parts->part[part];
-  mb_poses_of(mb, w, q, v, p->n_nodes, p->node);
+  mb_poses_of(mb, w, q, v, &mb->parts->part[part]);
 }
 
 /* Joints without a motion write no rate of it. */
 static void forget_motions(const yoke_multibody *mb, const mb_work *w, const mb_part *p) {
   if (mb->n_motions == 0) return; /* nobody reads them */
-  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
-    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
-    for (int g = rows.begin; g < rows.end; ++g) w->motion_rate[g] = 0.0;
-  }
+  MB_EACH(g, p, MB_SPAN_ROW) w->motion_rate[g] = 0.0;
 }
 
 static void want_accelerations(const yoke_multibody *mb, const mb_work *w, const mb_part *p) {
-  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
-    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
-    for (int g = rows.begin; g < rows.end; ++g) w->lambda[g] = mb_wanted_acceleration(mb, w, g);
-  }
+  MB_EACH(g, p, MB_SPAN_ROW) w->lambda[g] = mb_wanted_acceleration(mb, w, g);
 }
 
 /* What belongs to no part and nobody changes: the ground, and rates of cut joints. All threads read it, so it is written once. */
@@ -358,7 +336,7 @@ static void go_in(yoke_parted *x, int part) {
   mb_plane_blocks_part(mb, w, part);
   x->flags[part].is_sound = mb_plane_factor_part(mb, w, part);
   if (!x->flags[part].is_sound) return;
-  for (int i = 0; i < p->n_nodes; ++i) mb_free_acceleration(mb, w, p->node[i], NULL);
+  mb_free_accelerations_of(mb, w, p);
   want_accelerations(mb, w, p);
   mb_plane_in_part(mb, w, w->lambda, part);
 }
@@ -372,7 +350,7 @@ static void parts_enter(yoke_parted *x, int part) {
   }
   set_poses(mb, &x->w, part, x->now.q, x->now.v);
   forget_motions(mb, &x->w, p);
-  mb_weights_of(mb, &x->w, x->now.v, p->n_nodes, p->node);
+  mb_weights_of(mb, &x->w, x->now.v, p);
   if (mb->tree == NULL) mb_plane_rows_part(mb, &x->w, x->now.t, true, p);
   if (!mb->parts->is_direct) return;
   if (mb->tree == NULL) mb_plane_cut_rows_of(mb, &x->w, part);
@@ -437,28 +415,22 @@ static yoke_status parts_meet(yoke_parted *x, bool *is_met) {
   return add_quadratures(x);
 }
 
-/* Results of one part. */
-typedef struct writing {
-  const yoke_parted *x;
-  double             sum; /* finite as long as all of them are */
-} writing;
-
+/* Of a tree, on the way out. */
 static void write_node(void *user, int i) {
-  writing           *to = user;
-  const yoke_parted *x  = to->x;
-  const double      *y  = x->w.acceleration + 6 * i;
+  const yoke_parted *x = user;
   mb_node_write(x->mb, &x->w, x->met.a, i);
   if (x->met.qdot != NULL) mb_node_rates(x->mb, x->met.q, x->met.v, x->met.qdot, i);
-  /* accelerations have all of q and v in them: rates are finite where they are */
-  to->sum += ((fabs(y[0]) + fabs(y[1])) + (fabs(y[2]) + fabs(y[3]))) + (fabs(y[4]) + fabs(y[5]));
+}
+
+static bool is_finite_span(int n_spans, const yoke_range *spans, const double *x) {
+  for (int k = 0; k < n_spans; ++k) {
+    if (!yoke_all_finite(spans[k].end - spans[k].begin, x + spans[k].begin)) return false;
+  }
+  return true;
 }
 
 static void copy_multipliers(const yoke_parted *x, const mb_part *p) {
-  for (int k = 0; k < p->n_spans[MB_SPAN_ROW]; ++k) {
-    const yoke_range rows = p->spans[MB_SPAN_ROW][k];
-    memmove(x->met.lambda + rows.begin, x->w.lambda + rows.begin,
-            (size_t)(rows.end - rows.begin) * sizeof *x->w.lambda);
-  }
+  MB_EACH(g, p, MB_SPAN_ROW) x->met.lambda[g] = x->w.lambda[g];
 }
 
 /* The way out. Multipliers of cut joints are those of the part behind. */
@@ -467,18 +439,19 @@ static void parts_leave(yoke_parted *x, int part) {
   const mb_work        *w      = &x->w;
   const mb_part        *p      = &mb->parts->part[part];
   double               *lambda = x->met.lambda;
-  writing               to     = {.x = x};
   if (x->is_whole) return;
   if (mb->tree != NULL) {
-    mb_tree_out_part(mb, w, w->wrench, lambda, part, write_node, &to);
+    mb_tree_out_part(mb, w, w->wrench, lambda, part, write_node, x);
     if (lambda != NULL && part == 1) mb_tree_out_part(mb, w, w->wrench, lambda, MB_CUT, NULL, NULL);
   } else {
     mb_plane_out_part(mb, w, w->lambda, part);
-    for (int i = 0; i < p->n_nodes; ++i) write_node(&to, p->node[i]);
+    mb_write_nodes_of(mb, w, p, x->met.a);
+    if (x->met.qdot != NULL) mb_rates_of(mb, x->met.q, x->met.v, p, x->met.qdot);
     if (lambda != NULL) copy_multipliers(x, p);
     if (lambda != NULL && part == 1) copy_multipliers(x, &mb->parts->cut);
   }
-  x->flags[part].is_finite = isfinite(to.sum);
+  /* accelerations have all of q and v in them: rates are finite where they are */
+  x->flags[part].is_finite = is_finite_span(p->n_spans[MB_SPAN_V], p->spans[MB_SPAN_V], x->met.a);
 }
 
 const yoke_parts_ops mb_parts_ops = {.open  = parts_open,
@@ -559,17 +532,9 @@ typedef struct projection {
   yoke_status           status;
 } projection;
 
-static bool is_finite_span(int n_spans, const yoke_range *spans, const double *x) {
-  double sum = 0.0;
-  for (int k = 0; k < n_spans; ++k) {
-    for (int i = spans[k].begin; i < spans[k].end; ++i) sum += fabs(x[i]);
-  }
-  return isfinite(sum);
-}
-
 static double part_residual(const projection *p, const mb_part *part) {
   double largest = 0.0;
-  for (int i = 0; i < part->n_joints; ++i) mb_raise_residual(p->mb, p->w, part->joint[i], p->w->s, &largest);
+  MB_EACH(j, part, MB_SPAN_JOINT) mb_raise_residual(p->mb, p->w, j, p->w->s, &largest);
   return largest;
 }
 
@@ -585,9 +550,10 @@ static double residual(const projection *p) {
 /* Unit Euler parameters, and is all finite that was given? */
 static bool check_start(const projection *p, const mb_part *part) {
   const yoke_multibody *mb = p->mb;
-  for (int i = 0; p->q != NULL && mb->n_norms > 0 && i < part->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[part->node[i]];
-    if (node->kind == YOKE_BODY_RIGID) quaternion_normalise(p->q + node->iq + 3);
+  if (p->q != NULL && mb->n_norms > 0) {
+    MB_EACH(i, part, MB_SPAN_NODE) {
+      if (mb->nodes[i].kind == YOKE_BODY_RIGID) quaternion_normalise(p->q + mb->nodes[i].iq + 3);
+    }
   }
   return is_finite_span(part->n_spans[MB_SPAN_Q], part->spans[MB_SPAN_Q], p->q_rows) &&
          (p->v == NULL || is_finite_span(part->n_spans[MB_SPAN_V], part->spans[MB_SPAN_V], p->v));
@@ -629,12 +595,8 @@ static bool factor(const projection *p, int part) {
 /* Right-hand side of a move, from rest. */
 static void set_right_hand_side(const projection *p, const mb_part *part) {
   const double *wanted = p->of_v ? p->w->rate : p->w->s;
-  for (int i = 0; i < part->n_nodes; ++i)
-    memset(p->w->acceleration + 6 * part->node[i], 0, 6 * sizeof *p->w->acceleration);
-  for (int k = 0; k < part->n_spans[MB_SPAN_ROW]; ++k) {
-    const yoke_range rows = part->spans[MB_SPAN_ROW][k];
-    for (int g = rows.begin; g < rows.end; ++g) p->w->lambda[g] = -wanted[g];
-  }
+  MB_EACH(i, part, MB_SPAN_NODE) memset(p->w->acceleration + 6 * i, 0, 6 * sizeof *p->w->acceleration);
+  MB_EACH(g, part, MB_SPAN_ROW) p->w->lambda[g] = -wanted[g];
 }
 
 static void write_move(void *user, int i) {
@@ -649,7 +611,7 @@ static void go_out(projection *p, int part) {
     mb_tree_out_part(mb, p->w, NULL, NULL, part, write_move, p);
   } else {
     mb_plane_out_part(mb, p->w, p->w->lambda, part);
-    for (int i = 0; i < list->n_nodes; ++i) write_move(p, list->node[i]);
+    mb_write_nodes_of(mb, p->w, list, p->w->a);
   }
   p->is_finite[part] = is_finite_span(list->n_spans[MB_SPAN_V], list->spans[MB_SPAN_V], p->w->a);
 }
@@ -658,7 +620,7 @@ static void move(projection *p, int part) {
   const mb_part *list = &p->mb->parts->part[part];
   go_out(p, part);
   if (!p->is_finite[part]) return;
-  for (int i = 0; i < list->n_nodes; ++i) mb_node_move(&p->mb->nodes[list->node[i]], p->q, p->w->a);
+  MB_EACH(i, list, MB_SPAN_NODE) mb_node_move(&p->mb->nodes[i], p->q, p->w->a);
   if (!p->serves) return;
   set_gaps(p, part);
   p->largest[part] = part_residual(p, list);
@@ -667,9 +629,7 @@ static void move(projection *p, int part) {
 static void accelerate(projection *p, int part) {
   const mb_part *list = &p->mb->parts->part[part];
   go_out(p, part);
-  for (int k = 0; k < list->n_spans[MB_SPAN_V]; ++k) {
-    for (int i = list->spans[MB_SPAN_V][k].begin; i < list->spans[MB_SPAN_V][k].end; ++i) p->v[i] += p->w->a[i];
-  }
+  MB_EACH(i, list, MB_SPAN_V) p->v[i] += p->w->a[i];
   p->is_finite[part] = is_finite_span(list->n_spans[MB_SPAN_V], list->spans[MB_SPAN_V], p->v);
 }
 

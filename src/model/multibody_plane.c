@@ -75,7 +75,7 @@ void mb_plane_rows(const yoke_multibody *mb, const mb_work *w, double t, bool wi
 }
 
 void mb_plane_rows_part(const yoke_multibody *mb, const mb_work *w, double t, bool with_rates, const mb_part *part) {
-  for (int i = 0; i < part->n_joints; ++i) set_rows(w, &mb->joints[part->joint[i]], t, with_rates);
+  MB_EACH(j, part, MB_SPAN_JOINT) set_rows(w, &mb->joints[j], t, with_rates);
 }
 
 /* S [na, nb] += what rows a on side_a and rows b on side_b do to each other by a body that both have there. */
@@ -176,9 +176,8 @@ static const mb_part *part_of(const yoke_multibody *mb, int part) {
 }
 
 void mb_plane_begin_cut(const yoke_multibody *mb, const mb_work *w) {
-  const mb_part *cut = &mb->parts->cut;
-  for (int i = 0; i < cut->n_joints; ++i) {
-    double *row   = w->plane + ROW * mb->joints[cut->joint[i]].g0;
+  MB_EACH(j, &mb->parts->cut, MB_SPAN_JOINT) {
+    double *row   = w->plane + ROW * mb->joints[j].g0;
     row[NX]       = 1.0;
     row[NY]       = 0.0;
     row[ROW + NX] = 0.0;
@@ -189,9 +188,9 @@ void mb_plane_begin_cut(const yoke_multibody *mb, const mb_work *w) {
 /* The moments of pin_rows on this side. */
 void mb_plane_cut_rows_of(const yoke_multibody *mb, const mb_work *w, int part) {
   const mb_parts *parts = mb->parts;
-  for (int i = 0; i < parts->cut.n_joints; ++i) {
-    const mb_joint *joint = &mb->joints[parts->cut.joint[i]];
-    const int       side  = part == 0 ? parts->cut_side[i] : 1 - parts->cut_side[i];
+  MB_EACH(j, &parts->cut, MB_SPAN_JOINT) {
+    const mb_joint *joint = &mb->joints[j];
+    const int       side  = part == 0 ? parts->cut_side[j] : 1 - parts->cut_side[j];
     const double   *R = w->pose[joint->link.node[side]].R, *o = joint->link.origin[side];
     const double    x = R[0] * o[0] + R[1] * o[1], y = R[3] * o[0] + R[4] * o[1];
     double         *row  = w->plane + ROW * joint->g0;
@@ -203,8 +202,8 @@ void mb_plane_cut_rows_of(const yoke_multibody *mb, const mb_work *w, int part) 
 YOKE_SIMD void mb_plane_blocks_part(const yoke_multibody *mb, const mb_work *w, int part) {
   const mb_part *p = part_of(mb, part);
   yoke_block_ldl_clear_part(mb->ldl, w->S, part);
-  for (int i = 0; i < p->n_joints; ++i) add_diagonal(mb, w, p->joint[i]);
-  for (int i = 0; i < p->n_couplings; ++i) add_coupling(mb, w, p->coupling[i]);
+  MB_EACH(j, p, MB_SPAN_JOINT) add_diagonal(mb, w, j);
+  MB_EACH(i, p, MB_SPAN_COUPLING) add_coupling(mb, w, i);
 }
 
 bool mb_plane_factor_part(const yoke_multibody *mb, const mb_work *w, int part) {
@@ -217,19 +216,19 @@ bool mb_plane_between_factor(const yoke_multibody *mb, const mb_work *w) {
 
 void mb_plane_in_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part) {
   const mb_part *p = part_of(mb, part);
-  for (int i = 0; i < p->n_joints; ++i) subtract_free(w, &mb->joints[p->joint[i]], lambda);
+  MB_EACH(j, p, MB_SPAN_JOINT) subtract_free(w, &mb->joints[j], lambda);
   yoke_block_ldl_forward_part(mb->ldl, w->S, lambda, part);
 }
 
 void mb_plane_between_solve(const yoke_multibody *mb, const mb_work *w, double *lambda) {
   const mb_part *p = &mb->parts->cut;
-  for (int i = 0; i < p->n_joints; ++i) subtract_free(w, &mb->joints[p->joint[i]], lambda);
+  MB_EACH(j, p, MB_SPAN_JOINT) subtract_free(w, &mb->joints[j], lambda);
   yoke_block_ldl_solve_between(mb->ldl, w->S, lambda);
-  for (int i = 0; i < p->n_joints; ++i) add_reaction(mb, w, &mb->joints[p->joint[i]], lambda);
+  MB_EACH(j, p, MB_SPAN_JOINT) add_reaction(mb, w, &mb->joints[j], lambda);
 }
 
 void mb_plane_out_part(const yoke_multibody *mb, const mb_work *w, double *lambda, int part) {
   const mb_part *p = part_of(mb, part);
   yoke_block_ldl_backward_part(mb->ldl, w->S, lambda, part);
-  for (int i = 0; i < p->n_joints; ++i) add_reaction(mb, w, &mb->joints[p->joint[i]], lambda);
+  MB_EACH(j, p, MB_SPAN_JOINT) add_reaction(mb, w, &mb->joints[j], lambda);
 }

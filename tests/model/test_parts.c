@@ -172,7 +172,7 @@ static void numbers_of_a_part_stand_side_by_side(void **state) {
     rig r;
     parts_open(&r, texts[i], true);
     for (int part = 0; part < 2; ++part) {
-      for (int k = 0; k < MB_SPANS; ++k) assert_int_equal(r.mb->parts->part[part].n_spans[k], 1);
+      for (int k = 0; k < MB_SPAN_COUPLING; ++k) assert_int_equal(r.mb->parts->part[part].n_spans[k], 1);
     }
     rig_close(&r);
   }
