@@ -39,6 +39,8 @@ typedef struct cluster_case {
 #define BROYDEN IMPLICIT "cosimulation.jacobian=broyden;"
 /* Copies of the motion instead of forces: a stiff damper that is cut is integrated on both sides, by solvers that know it. */
 #define COPIES "cosimulation.couplings.decomposition=displacement/displacement;"
+/* Where stability holds macro steps, those of values that run on straight are longer than those of parabolas, which are as accurate at shorter ones. */
+#define STRAIGHT "cosimulation.order=1;"
 #define ACCELERATIONS EXPLICIT "cosimulation.predictor=acceleration;"
 #define OVERLAP EXPLICIT "cosimulation.couplings.formulation=overlap;"
 #define DENSE "solvers.default.linear=dense;"
@@ -97,7 +99,7 @@ static const cluster_case cases[] = {
      {AS_A_WHOLE,
       {"5 parts, explicit", 2, EXPLICIT, CV, 1e-2, 1e-2},
       {"5 parts, implicit", 2, BROYDEN, CV, 1e-2, 1e-2},
-      {"100 parts, explicit", 2, EXPLICIT "split.c=100", CV, 1e-2, 1e-2},
+      {"100 parts, explicit", 2, EXPLICIT STRAIGHT "split.c=100", CV, 1e-2, 1e-2},
       {"100 parts, implicit", 2, BROYDEN "split.c=100", CV, 1e-2, 1e-2},
       {"5 parts, overlap", 2, OVERLAP, "", 1e-2, 1e-1},
       {"100 parts, overlap", 2, OVERLAP "split.c=100", "", 1e-2, 1e-1}}},
