@@ -33,9 +33,9 @@ void         yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const dou
                                       double *rate);
 /* Masses [*n] on which loads work that have a potential or belong to copies are not among them; powers [n] at n times t of their velocities v [n, *n] [W]. */
 const int   *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n);
-yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until);
-void         yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
-                                           double *power);
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until, uint64_t *acting);
+void         yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, uint64_t some, int n, const double *t,
+                                           const double *v, double *power);
 void         yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
                                       double *power_dissipated, double *power_external);
 
