@@ -323,7 +323,8 @@ static void chain_powers(const void *self, void *work, double t, const double *q
 }
 
 static void chain_losses(const void *self, const double *v, const double *a, double *lost, double *rate) {
-  yoke_chain_kernel_losses(self, v, a, lost, rate);
+  const yoke_chain_kernel *kernel = self;
+  kernel->dampers.losses(kernel, v, a, lost, rate);
 }
 
 static const int *chain_loaded(const void *self, int *n) {

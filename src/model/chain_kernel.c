@@ -501,11 +501,6 @@ static void few_losses(const yoke_chain_kernel *kernel, const double *v, const d
   *rate = 2.0 * d * r_d + 4.0 * D * r_D;
 }
 
-void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
-                              double *rate) {
-  kernel->dampers.losses(kernel, v, a, lost, rate);
-}
-
 static void find_dampers(yoke_chain_kernel *kernel) {
   const yoke_chain_elements *p          = kernel->elements;
   const owned_elements       own        = elements_between(kernel);

@@ -111,6 +111,7 @@ typedef struct yoke_chain_input {
 typedef struct yoke_chain_dampers {
   int  first, end; /* elements first .. end - 1, between two masses */
   bool at_end[2];  /* elements 0 and n lose something */
+  /* Power lost [W], which depends on v, and its rate under the accelerations a [W/s]: sums in another order than those of all powers. */
   void (*losses)(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate);
 } yoke_chain_dampers;
 

@@ -18,6 +18,8 @@
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
 
+#include "base/simd.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -87,7 +89,7 @@ static void open_panel(const yoke_integrator_state *head, double power, double r
   w->is_open = 1;
 }
 
-static void open_first_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+static YOKE_APART void open_first_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
   double power, rate;
   find_losses(n, head, &power, &rate);
   w->length = 1;
@@ -129,8 +131,8 @@ static void close_loads(const native *n, void *scratch, native_work *w, const do
   w->rest_until  = -(double)INFINITY;
 }
 
-static void begin_loads(const native *n, void *scratch, const yoke_integrator_state *head, double t_end,
-                        native_work *w) {
+static YOKE_APART void begin_loads(const native *n, void *scratch, const yoke_integrator_state *head, double t_end,
+                                   native_work *w) {
   if (!w->knows_loads || head->t >= w->loads_until) {
     const double *q = yoke_integrator_q(n->integrator, head);
     close_loads(n, scratch, w, q);
@@ -145,9 +147,21 @@ static void begin_loads(const native *n, void *scratch, const yoke_integrator_st
     keep_loaded(n, head, w->looked_at, native_doubles(scratch, n->at->work_loads));
 }
 
+/* q, v, a, which lie behind each other in most states. */
+static void keep_point(const native *n, const yoke_integrator_state *head, double *from) {
+  const size_t  nv = (size_t)n->equations.nv;
+  const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
+               *a = yoke_integrator_a(n->integrator, head);
+  if (v == q + nv && a == v + nv) {
+    memcpy(from, q, 3 * nv * sizeof *from);
+    return;
+  }
+  memcpy(from, q, nv * sizeof *from);
+  memcpy(from + nv, v, nv * sizeof *from);
+  memcpy(from + 2 * nv, a, nv * sizeof *from);
+}
+
 void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
-  const size_t nv   = (size_t)n->equations.nv;
-  double      *from = native_doubles(scratch, n->at->work_from);
   if (!n->work_is_joined) return;
   if (n->work_has_panels) {
     native_work *w = native_work_of(n, head);
@@ -158,9 +172,7 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
       w->rest_until = (double)INFINITY;
     if (w->length > 0) return;
   }
-  memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
-  memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
-  memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
+  keep_point(n, head, native_doubles(scratch, n->at->work_from));
 }
 
 /* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
@@ -201,8 +213,8 @@ enum { N_DENSE = 2 };
 static const double dense_point[N_DENSE] = {0.21132486540518713, 0.78867513459481287};
 
 /* Work from t0 to t1 inside the last micro step, on the dense output. */
-static void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0, double t1,
-                      double sum[2]) {
+static YOKE_APART void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0,
+                                 double t1, double sum[2]) {
   const yoke_equations *e = &n->equations;
   double               *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   for (int i = 0; i < N_DENSE; ++i) {
@@ -259,7 +271,7 @@ static double work_of_loads(const native *n, uint64_t which, double t, double h,
 }
 
 /* Loss over a micro step of equations that tell the powers of dampers by v alone: q is not asked for. */
-static double integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head) {
+static YOKE_APART double integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head) {
   const yoke_equations *e  = &n->equations;
   const ptrdiff_t       nv = e->nv;
   const double         *q0 = native_doubles(scratch, n->at->work_from), *v0 = q0 + nv, *a0 = v0 + nv;
@@ -272,8 +284,8 @@ static double integrate_velocities(const native *n, void *scratch, const yoke_in
 }
 
 /* Work over the micro step between what native_begin_work kept and the state's own. */
-static void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
-                             double sum[2]) {
+static YOKE_APART void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head,
+                                        const yoke_signal *u, double sum[2]) {
   const int     nv = n->equations.nv, nq = n->equations.nq;
   const double *q0 = native_doubles(scratch, n->at->work_from);
   const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
@@ -304,7 +316,7 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
 }
 
 /* While no load changes nothing is to be done; a micro step on the way out of that is counted as one in which they do. */
-static void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+static YOKE_APART void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   const int loading = w->loading;
   if (loading != YOKE_LOADS_VARY && head->t <= w->loads_until) return;
   if (loading == YOKE_LOADS_STEADY) {
@@ -320,7 +332,7 @@ static void count_loads(const native *n, void *scratch, const yoke_integrator_st
 /* Work from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
  * the begin of the panel before, s = -r in units of h, add to it: with w = s^2 (s - 1)^2
  *   p5 = p3 + w (A + B s),  int_0^1 w = 1/30,  int_0^1 w s = 1/60 */
-static double panel_work(const native_work *w, double h, double power, double rate, double *higher) {
+static inline double panel_work(const native_work *w, double h, double power, double rate, double *higher) {
   const double dP = power - w->power, from = h * w->rate, to = h * rate;
   *higher = 0.0;
   if (w->h_before > 0.0) {
@@ -341,19 +353,18 @@ enum { LONGEST = 8 /* micro steps */ };
 /* Micro steps before panels are tried again where they did not pay. */
 enum { FIRST_PATIENCE = 2, LONGEST_PATIENCE = 32 };
 
+static inline double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
 /* Behind a panel of length h with the work `size` and its higher part: c. Small works need not be known better than what is usually done in such a
- * time, as far as single micro steps go. */
+ * time, as far as single micro steps go. No branch waits for c, which comes late and decides now this way and now that. */
 static int next_length(const native *n, const native_work *w, double t, double h, double size, double c) {
   const double most  = n->work_share * size;
-  const bool   knows = w->h_before > 0.0;
-  if (w->length > 1) {
-    if (c > most) return w->length / 2;
-    return c < 0.25 * most && w->length < LONGEST ? w->length + 1 : w->length;
-  }
-  const double past = t - n->model->t_start, of_one = most_of_one * fmax(size * past, fabs(w->sum[0]) * h);
-  if (w->length == 1 && c * past > of_one) return 0;
-  const bool is_fine = w->length == 0 ? c * past < 0.5 * of_one : c < 0.25 * most;
-  return knows && is_fine ? w->length + 1 : w->length;
+  const int is_small = c<0.25 * most, is_large = c> most, knows = w->h_before > 0.0, length = w->length;
+  if (length > 1) return length + (is_small & (length < LONGEST)) - is_large * ((length + 1) / 2);
+  const double past = t - n->model->t_start, of_one = most_of_one * larger(size * past, fabs(w->sum[0]) * h);
+  return length == 1 ? (c * past <= of_one) * (1 + (knows & is_small)) : knows & (c * past < 0.5 * of_one);
 }
 
 static void forget_panels(native_work *w, int wait) {
@@ -371,7 +382,7 @@ static void give_up_panels(native_work *w) {
 }
 
 /* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
-static void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+static YOKE_APART void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
   double power, rate;
   find_losses(n, head, &power, &rate);
   if (w->is_open > 0) {
@@ -380,7 +391,7 @@ static void end_panel(const native *n, const yoke_integrator_state *head, native
     double       higher;
     const double work = panel_work(w, h, power, rate, &higher);
     if (w->length > 0) w->sum[0] += work + higher;
-    w->length = (int8_t)next_length(n, w, head->t, h, fmax(fabs(work), DBL_MIN), fabs(higher));
+    w->length = (int8_t)next_length(n, w, head->t, h, larger(fabs(work), DBL_MIN), fabs(higher));
     if (knows && w->length == 0) {
       give_up_panels(w);
       return;
@@ -395,20 +406,20 @@ static void end_panel(const native *n, const yoke_integrator_state *head, native
 
 static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   if (n->work_n_loaded > 0) count_loads(n, scratch, head, w);
-  if (w->length > 0) {
-    if (native_work_goes_on(n, head)) return;
-  } else {
+  if (w->length == 0) {
     w->sum[0] += integrate_velocities(n, scratch, head);
     if (w->wait > 0) {
       --w->wait;
       return;
     }
+  } else if (native_work_goes_on(n, head)) {
+    return;
   }
   end_panel(n, head, w);
 }
 
 /* `auto` has changed its method: the last panel is left as it began, and loads where the micro step did. */
-static void leave_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+static YOKE_APART void leave_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   double *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   if (w->left > 0) w->sum[0] += (head->t_prev - w->t) * (w->power + 0.5 * (head->t_prev - w->t) * w->rate);
   forget_panels(w, 0);
@@ -417,19 +428,28 @@ static void leave_panels(const native *n, void *scratch, const yoke_integrator_s
   close_loads(n, scratch, w, q);
 }
 
-void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
-  native_work *work = native_work_of(n, head);
-  if (!(head->t > head->t_prev)) return;
+/* Without panels, or where the method has changed. */
+static YOKE_APART void count_otherwise(const native *n, void *scratch, const yoke_integrator_state *head,
+                                       const yoke_signal *u, native_work *w) {
   const bool joined = is_joined(n, head);
   if (n->work_has_panels && joined) {
-    count_panels(n, scratch, head, work);
+    count_panels(n, scratch, head, w);
     return;
   }
-  if (n->work_has_panels) leave_panels(n, scratch, head, work);
+  if (n->work_has_panels) leave_panels(n, scratch, head, w);
   if (joined)
-    integrate_joined(n, scratch, head, u, work->sum);
+    integrate_joined(n, scratch, head, u, w->sum);
   else
-    integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
+    integrate(n, scratch, head, u, head->t_prev, head->t, w->sum);
+}
+
+void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
+  native_work *w = native_work_of(n, head);
+  if (!(head->t > head->t_prev)) return;
+  if (w->is_open != 0 && w->method == head->method)
+    count_panels(n, scratch, head, w);
+  else
+    count_otherwise(n, scratch, head, u, w);
 }
 
 /* Power lost at the state's own point, and its rate, where a panel is open. */
