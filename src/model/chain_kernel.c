@@ -545,12 +545,12 @@ static YOKE_ALWAYS_INLINE void load_powers(const yoke_chain_kernel *kernel, uint
   double shared[YOKE_CHAIN_SHARED][YOKE_LOAD_TIMES], own[YOKE_LOAD_TIMES], sum[YOKE_LOAD_TIMES] = {0.0};
   double times[YOKE_LOAD_TIMES];
   for (int i = 0; i < YOKE_LOAD_TIMES; ++i) times[i] = t[i < n ? i : 0]; /* all: a vector, not single ones */
-  for (int g = 0; g < loads->n_shared; ++g) yoke_chain_shape_values(&loads->shapes[g], n, times, shared[g]);
+  for (int g = 0; g < loads->n_shared; ++g) yoke_chain_shape_values(&loads->shapes[g], false, n, times, shared[g]);
   for (int k = 0; k < kernel->n_loaded; ++k) {
     if (!yoke_load_is_among(some, k)) continue;
     const yoke_chain_force *load  = &loads->forces[kernel->load[k]];
     const double           *value = load->shape < loads->n_shared ? shared[load->shape] : own;
-    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], n, times, own);
+    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], some != YOKE_ALL_LOADS, n, times, own);
     for (int i = 0; i < n; ++i) sum[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
   }
   for (int i = 0; i < n; ++i) power[i] = sum[i];

@@ -89,10 +89,10 @@ static yoke_loading sine_loading(const yoke_chain_shape *shape, double t, double
   return is_none ? YOKE_LOADS_NONE : YOKE_LOADS_VARY;
 }
 
-void yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values) {
+void yoke_chain_shape_values(const yoke_chain_shape *shape, bool acts, int n, const double *t, double *values) {
   if (!is_sine(shape))
     impulse_values(shape, n, t, values);
-  else if (is_flat(shape, n, t))
+  else if (!acts && is_flat(shape, n, t))
     for (int k = 0; k < n; ++k) values[k] = 0.0;
   else
     yoke_chain_loop_pulse(shape->omega, shape->phase, (uint64_t)shape->power, t, values);
