@@ -12,10 +12,13 @@
 #define YOKE_SIMD
 #endif
 
+/* YOKE_APART: rare work that a short function must not grow by. */
 #if defined(__GNUC__)
 #define YOKE_ALWAYS_INLINE inline __attribute__((always_inline))
+#define YOKE_APART __attribute__((noinline))
 #else
 #define YOKE_ALWAYS_INLINE inline
+#define YOKE_APART
 #endif
 
 #endif

@@ -323,19 +323,20 @@ static void chain_powers(const void *self, void *work, double t, const double *q
 }
 
 static void chain_losses(const void *self, const double *v, const double *a, double *lost, double *rate) {
-  yoke_chain_kernel_losses(self, v, a, lost, rate);
+  const yoke_chain_kernel *kernel = self;
+  kernel->dampers.losses(kernel, v, a, lost, rate);
 }
 
 static const int *chain_loaded(const void *self, int *n) {
   return yoke_chain_kernel_loaded(self, n);
 }
 
-static void chain_load_powers(const void *self, int n, const double *t, const double *v, double *power) {
-  yoke_chain_kernel_load_powers(self, n, t, v, power);
+static void chain_load_powers(const void *self, uint64_t some, int n, const double *t, const double *v, double *power) {
+  yoke_chain_kernel_load_powers(self, some, n, t, v, power);
 }
 
-static yoke_loading chain_loading(const void *self, double t, double *until) {
-  return yoke_chain_kernel_loading(self, t, until);
+static yoke_loading chain_loading(const void *self, double t, double *until, uint64_t *acting) {
+  return yoke_chain_kernel_loading(self, t, until, acting);
 }
 
 static bool is_linear(const yoke_chain_kernel *kernel) {

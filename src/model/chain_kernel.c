@@ -501,11 +501,6 @@ static void few_losses(const yoke_chain_kernel *kernel, const double *v, const d
   *rate = 2.0 * d * r_d + 4.0 * D * r_D;
 }
 
-void yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
-                              double *rate) {
-  kernel->dampers.losses(kernel, v, a, lost, rate);
-}
-
 static void find_dampers(yoke_chain_kernel *kernel) {
   const yoke_chain_elements *p          = kernel->elements;
   const owned_elements       own        = elements_between(kernel);
@@ -528,41 +523,45 @@ const int *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n) {
   return kernel->loaded;
 }
 
-yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until) {
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until, uint64_t *acting) {
   yoke_loading loading = YOKE_LOADS_NONE;
   *until               = (double)INFINITY;
-  for (int g = 0; kernel->n_loaded > 0 && g < kernel->loads.n_shapes; ++g) {
-    double             end;
-    const yoke_loading now = yoke_chain_shape_loading(&kernel->loads.shapes[g], t, &end);
+  *acting              = 0;
+  for (int k = 0; k < kernel->n_loaded; ++k) {
+    const yoke_chain_force *load = &kernel->loads.forces[kernel->load[k]];
+    double                  end;
+    const yoke_loading      now = yoke_chain_shape_loading(&kernel->loads.shapes[load->shape], t, &end);
     if (now > loading) loading = now;
+    if (now != YOKE_LOADS_NONE) *acting |= yoke_load_bit(k);
     *until = fmin(*until, end);
   }
   return loading;
 }
 
 /* n is a constant wherever this is inlined. */
-static YOKE_ALWAYS_INLINE void load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
-                                           double *power) {
+static YOKE_ALWAYS_INLINE void load_powers(const yoke_chain_kernel *kernel, uint64_t some, int n, const double *t,
+                                           const double *v, double *power) {
   const yoke_chain_loads *loads = &kernel->loads;
   double shared[YOKE_CHAIN_SHARED][YOKE_LOAD_TIMES], own[YOKE_LOAD_TIMES], sum[YOKE_LOAD_TIMES] = {0.0};
   double times[YOKE_LOAD_TIMES];
   for (int i = 0; i < YOKE_LOAD_TIMES; ++i) times[i] = t[i < n ? i : 0]; /* all: a vector, not single ones */
-  for (int g = 0; g < loads->n_shared; ++g) yoke_chain_shape_values(&loads->shapes[g], n, times, shared[g]);
+  for (int g = 0; g < loads->n_shared; ++g) yoke_chain_shape_values(&loads->shapes[g], false, n, times, shared[g]);
   for (int k = 0; k < kernel->n_loaded; ++k) {
+    if (!yoke_load_is_among(some, k)) continue;
     const yoke_chain_force *load  = &loads->forces[kernel->load[k]];
     const double           *value = load->shape < loads->n_shared ? shared[load->shape] : own;
-    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], n, times, own);
+    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], some != YOKE_ALL_LOADS, n, times, own);
     for (int i = 0; i < n; ++i) sum[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
   }
   for (int i = 0; i < n; ++i) power[i] = sum[i];
 }
 
-void yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
-                                   double *power) {
+void yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, uint64_t some, int n, const double *t,
+                                   const double *v, double *power) {
   if (n == 3)
-    load_powers(kernel, 3, t, v, power);
+    load_powers(kernel, some, 3, t, v, power);
   else
-    load_powers(kernel, n, t, v, power);
+    load_powers(kernel, some, n, t, v, power);
 }
 
 /* Sums per block, then of blocks: rounding grows with the root of n at most. */

@@ -27,15 +27,12 @@ void yoke_chain_kernel_jacobian(const yoke_chain_kernel *kernel, double t, const
 void yoke_chain_kernel_energy(const yoke_chain_kernel *kernel, double gx, const double *x, const double *v,
                               double *kinetic, double *potential);
 
-/* Powers [W]: lost in dampers (>= 0), supplied by loads. */
-/* The power lost alone [W], which depends on v, and its rate under the accelerations a [W/s]: sums in another order. */
-void         yoke_chain_kernel_losses(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost,
-                                      double *rate);
 /* Masses [*n] on which loads work that have a potential or belong to copies are not among them; powers [n] at n times t of their velocities v [n, *n] [W]. */
 const int   *yoke_chain_kernel_loaded(const yoke_chain_kernel *kernel, int *n);
-yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until);
-void         yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, int n, const double *t, const double *v,
-                                           double *power);
+yoke_loading yoke_chain_kernel_loading(const yoke_chain_kernel *kernel, double t, double *until, uint64_t *acting);
+void         yoke_chain_kernel_load_powers(const yoke_chain_kernel *kernel, uint64_t some, int n, const double *t,
+                                           const double *v, double *power);
+/* Powers [W]: lost in dampers (>= 0), supplied by loads. */
 void         yoke_chain_kernel_powers(const yoke_chain_kernel *kernel, double t, const double *x, const double *v,
                                       double *power_dissipated, double *power_external);
 

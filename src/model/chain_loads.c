@@ -62,18 +62,37 @@ static void impulse_values(const yoke_chain_shape *shape, int n, const double *t
   }
 }
 
-/* Is the power of a sine as good as 0 from t[0] to t[n - 1]? High powers are narrow pulses. */
-static bool is_flat(const yoke_chain_shape *shape, int n, const double *t) {
-  const double turns = (shape->omega * t[0] + shape->phase) * 0.31830988618379067, whole = 0x1.8p52, far = 1e6;
-  const double first = turns - ((turns + whole) - whole);
-  const double last  = first + shape->omega * 0.31830988618379067 * (t[n - 1] - t[0]);
-  return fabs(first) < shape->flat && fabs(last) < shape->flat && fabs(turns) < far;
+static const double per_pi = 0.31830988618379067, far_turns = 1e6;
+
+/* Half turns at t from the nearest zero of a sine, in [-1/2, 1/2]; NaN: too far to tell. */
+static double turns_from_zero(const yoke_chain_shape *shape, double t) {
+  const double turns = (shape->omega * t + shape->phase) * per_pi, whole = 0x1.8p52;
+  return fabs(turns) < far_turns ? turns - ((turns + whole) - whole) : (double)NAN;
 }
 
-void yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values) {
+/* Is the power of a sine as good as 0 from t[0] to t[n - 1]? High powers are narrow pulses. */
+static bool is_flat(const yoke_chain_shape *shape, int n, const double *t) {
+  const double first = turns_from_zero(shape, t[0]), last = first + shape->omega * per_pi * (t[n - 1] - t[0]);
+  return fabs(first) < shape->flat && fabs(last) < shape->flat;
+}
+
+/* The same from t until then. Where that is short it does not pay to ask. */
+static yoke_loading sine_loading(const yoke_chain_shape *shape, double t, double *until) {
+  static const double short_one = 0.1,
+                      at_once   = 1e-9; /* [half turns]; what changes so soon, or is rounding, has changed */
+  const double at = turns_from_zero(shape, t), ahead = shape->omega > 0.0 ? at : -at, soon = ahead + at_once;
+  if (shape->omega == 0.0) return YOKE_LOADS_STEADY;
+  if (shape->flat < short_one || isnan(at)) return YOKE_LOADS_VARY;
+  const bool   is_none = fabs(soon) < shape->flat;
+  const double change  = is_none ? shape->flat : soon < 0.0 ? -shape->flat : 1.0 - shape->flat;
+  *until               = t + (change - ahead) / (fabs(shape->omega) * per_pi);
+  return is_none ? YOKE_LOADS_NONE : YOKE_LOADS_VARY;
+}
+
+void yoke_chain_shape_values(const yoke_chain_shape *shape, bool acts, int n, const double *t, double *values) {
   if (!is_sine(shape))
     impulse_values(shape, n, t, values);
-  else if (is_flat(shape, n, t))
+  else if (!acts && is_flat(shape, n, t))
     for (int k = 0; k < n; ++k) values[k] = 0.0;
   else
     yoke_chain_loop_pulse(shape->omega, shape->phase, (uint64_t)shape->power, t, values);
@@ -101,7 +120,7 @@ bool yoke_chain_shape_is_constant(const yoke_chain_shape *shape) {
 yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until) {
   const double(*edge)[2] = shape->edge;
   *until                 = (double)INFINITY;
-  if (is_sine(shape)) return shape->omega == 0.0 ? YOKE_LOADS_STEADY : YOKE_LOADS_VARY;
+  if (is_sine(shape)) return sine_loading(shape, t, until);
   if (t >= edge[1][1]) return YOKE_LOADS_NONE;
   if (t < edge[0][0]) {
     *until = edge[0][0];

@@ -283,6 +283,20 @@ static YOKE_ALWAYS_INLINE void add_losses(loss_sums *sum, int k, bool is_uniform
   sum->r_D += is_uniform ? r * G : r * (HALF_AT(D + k) * G);
 }
 
+/* One more damper, in order. */
+#define ONE_MORE                                                                                                       \
+  do {                                                                                                                 \
+    if (k >= n) break;                                                                                                 \
+    const double dv = v[k + 1] - v[k], s = dv * dv, r = with_rate ? dv * (a[k + 1] - a[k]) : 0.0;                      \
+    const double linear = is_uniform ? 1.0 : d[k], power = (is_uniform ? 1.0 : D[k]) * (is_cubic ? s : g[k]);          \
+    S_d += s * linear;                                                                                                 \
+    S_D += s * power;                                                                                                  \
+    R_d += r * linear;                                                                                                 \
+    R_D += r * power;                                                                                                  \
+    ++k;                                                                                                               \
+  } while (false)
+
+/* Fewer than half of the lanes are left at the end: no loop, of which compilers make more code than of all others. */
 static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic, bool with_rate,
                                           const double *restrict d, const double *restrict D, double d0, double D0,
                                           const double *restrict g, double e_1, const double *restrict v,
@@ -301,17 +315,14 @@ static YOKE_ALWAYS_INLINE void sum_losses(int n, bool is_uniform, bool is_cubic,
     R_d = SUM_OF(half[0].r_d + half[1].r_d);
     R_D = SUM_OF(half[0].r_D + half[1].r_D);
   }
-  for (; k < n; ++k) {
-    const double dv = v[k + 1] - v[k], s = dv * dv, r = with_rate ? dv * (a[k + 1] - a[k]) : 0.0;
-    const double linear = is_uniform ? 1.0 : d[k], power = (is_uniform ? 1.0 : D[k]) * (is_cubic ? s : g[k]);
-    S_d += s * linear;
-    S_D += s * power;
-    R_d += r * linear;
-    R_D += r * power;
-  }
+  ONE_MORE;
+  ONE_MORE;
+  ONE_MORE;
   out[0] = is_uniform ? d0 * S_d + D0 * S_D : S_d + S_D;
   out[1] = is_uniform ? 2.0 * d0 * R_d + e_1 * D0 * R_D : 2.0 * R_d + e_1 * R_D;
 }
+
+#undef ONE_MORE
 
 #define LOSSES(with_rate)                                                                                              \
   if (d == NULL && g == NULL)                                                                                          \

@@ -71,8 +71,8 @@ double       yoke_chain_loads_cost(const yoke_chain_loads *loads);
 double       yoke_chain_shape_value(const yoke_chain_shape *shape, double t);
 bool         yoke_chain_shape_is_constant(const yoke_chain_shape *shape);
 /* values[k] := that at t[k], ascending, 0 <= k < n, to 2e-9 of the largest. Both have room for YOKE_LOAD_TIMES, and times beyond n
- * are those of some k. */
-void         yoke_chain_shape_values(const yoke_chain_shape *shape, int n, const double *t, double *values);
+ * are those of some k. acts: it is not asked whether it does. */
+void         yoke_chain_shape_values(const yoke_chain_shape *shape, bool acts, int n, const double *t, double *values);
 /* From t until then, for works: to 2e-9 of its largest value. */
 yoke_loading yoke_chain_shape_loading(const yoke_chain_shape *shape, double t, double *until);
 /* shared [YOKE_CHAIN_SHARED] := values of the shared shapes at t. How many are not 0, and *active the last of them. */
@@ -111,6 +111,7 @@ typedef struct yoke_chain_input {
 typedef struct yoke_chain_dampers {
   int  first, end; /* elements first .. end - 1, between two masses */
   bool at_end[2];  /* elements 0 and n lose something */
+  /* Power lost [W], which depends on v, and its rate under the accelerations a [W/s]: sums in another order than those of all powers. */
   void (*losses)(const yoke_chain_kernel *kernel, const double *v, const double *a, double *lost, double *rate);
 } yoke_chain_dampers;
 

@@ -68,6 +68,14 @@ typedef struct yoke_dae {
 /* Loads from some time on: none acts, all that act are constant, or some change. */
 typedef enum yoke_loading { YOKE_LOADS_NONE, YOKE_LOADS_STEADY, YOKE_LOADS_VARY } yoke_loading;
 enum { YOKE_LOAD_TIMES = 4 }; /* at most, whose powers are asked for at once */
+/* A set of loads: bit k is that of load k; all from 63 on have the last one. */
+#define YOKE_ALL_LOADS UINT64_MAX
+static inline uint64_t yoke_load_bit(int k) {
+  return UINT64_C(1) << (k < 63 ? k : 63);
+}
+static inline bool yoke_load_is_among(uint64_t some, int k) {
+  return (some & yoke_load_bit(k)) != 0;
+}
 
 typedef struct yoke_equations yoke_equations;
 
@@ -192,12 +200,13 @@ typedef struct yoke_equations_ops {
   void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                  double *dissipated, double *external);
   /* Optional, all or none, where q' = v: the same powers as sums that cost little. That of the dampers depends on v alone, and has a rate [W/s]
-   * under the accelerations a (NULL: not asked for); those of the loads at n <= YOKE_LOAD_TIMES
-   * times, on the freedoms of a list and on their v [n, *n]. */
+   * under the accelerations a (NULL: not asked for); those of the loads, at n <= YOKE_LOAD_TIMES
+   * times, on the freedoms of a list and on their v [n, *n]; only some of them are looked at. */
   void (*losses)(const void *self, const double *v, const double *a, double *lost, double *rate);
   const int *(*loaded)(const void *self, int *n);
-  void (*load_powers)(const void *self, int n, const double *t, const double *v, double *power);
-  yoke_loading (*loading)(const void *self, double t, double *until); /* from t until then */
+  void (*load_powers)(const void *self, uint64_t some, int n, const double *t, const double *v, double *power);
+  yoke_loading (*loading)(const void *self, double t, double *until,
+                          uint64_t *acting); /* from t until then; those that act */
   /* Linear systems: M v' = -K q - D v + F0 + sum_j Fu_j u_j, for `exact`: dense matrices row major, each may be NULL.
    * YOKE_E_UNSUPPORTED: not linear. */
   yoke_status (*linear)(const void *self, void *work, double *A /* (q,v)' = A (q,v) + B u + b, [n, n], n = nq + nv */,

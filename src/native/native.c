@@ -125,10 +125,11 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     head->t_look = look_from(n, request);
     int        jump;
     const bool counts = n->counts_work && !request->is_draft;
-    if (counts && native_keeps_work(n, head, request->t_end)) native_begin_work(n, scratch, head, request->t_end);
+    const bool rests  = counts && native_work_rests(n, head, request->t_end);
+    if (counts && !rests) native_begin_work(n, scratch, head, request->t_end);
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
-    if (counts) native_count_work(n, scratch, head, u);
+    if (counts && !(rests && native_work_goes_on(n, head))) native_count_work(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
     if (request->stop_anywhere) /* who looks into this step does so behind it */
@@ -588,8 +589,8 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(native_take_halos(ctx, n, s, def));
   n->tells_work        = def->energy;
   n->counts_work       = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
-  n->work_looks        = native_work_looks(n);
   n->work_is_joined    = native_work_keeps(n) > 0 && !n->holds_jumps;
+  n->work_looks        = native_work_looks(n);
   n->work_reads_inputs = def->n_inputs > 0 && (n->is_prescribed || yoke_multibody_powers_read_inputs(n->mb));
   native_work_plan(n);
   n->work_share    = native_work_share(solver.rtol);

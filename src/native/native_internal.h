@@ -45,20 +45,20 @@ typedef struct native_halo {
 /* Where things are: bytes into the state or into the scratch. Equal subsystems share it. */
 typedef struct native_places {
   size_t u, rate, bend, size, size_rate, base; /* into the state */
-  size_t left;                                 /* into the scratch */
-  size_t a, lambda, a2, terms, lambda_0, g;    /* the same */
-  size_t x, B, factor, da, dlambda, dy;        /* the same: with dae */
-  size_t q, v;                                 /* the same: other places */
-  size_t old, dead, most, since, pause;        /* into the state */
-  size_t found;                                /* the same */
-  size_t now, before, time, seen;              /* into the scratch; only with events */
-  size_t variables, set;                       /* the same: of expressions, values that an event sets */
-  size_t look_q, look_v, look_y;               /* into the scratch: inside a micro step */
-  size_t jump_most, jump_since, jump_pause;    /* into the state */
+  size_t work; /* the same: what was dissipated and brought in since the start (native_work.c) */
+  size_t left; /* into the scratch */
+  size_t a, lambda, a2, terms, lambda_0, g; /* the same */
+  size_t x, B, factor, da, dlambda, dy;     /* the same: with dae */
+  size_t q, v;                              /* the same: other places */
+  size_t old, dead, most, since, pause;     /* into the state */
+  size_t found;                             /* the same */
+  size_t now, before, time, seen;           /* into the scratch; only with events */
+  size_t variables, set;                    /* the same: of expressions, values that an event sets */
+  size_t look_q, look_v, look_y;            /* into the scratch: inside a micro step */
+  size_t jump_most, jump_since, jump_pause; /* into the state */
   /* number + 1 of the jump where the last step ended and that the next one passes first; 0: none */
   size_t jump_next;
   size_t nudged;                 /* into the state: halos have moved */
-  size_t work;                   /* the same: what was dissipated and brought in since the start (native_work.c) */
   size_t work_q, work_v, work_u; /* into the scratch: inside a micro step */
   size_t work_from;              /* the same: q, v, a where it begins; of equations with q' = v */
   size_t work_loads;             /* q, v, a there of each load over time */
@@ -192,17 +192,24 @@ yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_s
 bool native_integrates_work(const yoke_native_def *def);
 /* What a state keeps of it; numbers only. */
 typedef struct native_work {
-  double sum[2];                              /* dissipated up to the open panel, external: since the start [J] */
-  double is_open;                             /* 1: a panel begins at t; -1: panels have been given up */
-  double t, power, rate;                      /* there: what dampers take [W], and how it changes [W/s] */
-  double h_before, power_before, rate_before; /* where the panel before began, and its length; 0: there is none */
-  double length, count; /* of panels, and of the present one so far [micro steps]; 0: micro steps by points inside */
-  double wait;          /* micro steps by points inside before a panel is tried again */
-  double patience;      /* the longest of them, since panels were of use */
-  double knows_loads;   /* 1: the next two count */
-  double loading, loads_until; /* yoke_loading, and how long it stays so [s] */
-  double steady_t, steady;     /* where loads became steady, and their sum times positions there [s, J] */
+  double   sum[2];                              /* dissipated up to the open panel, external: since the start [J] */
+  double   t, power, rate;                      /* where it begins: what dampers take [W], and how it changes [W/s] */
+  double   h_before, power_before, rate_before; /* where the panel before began, and its length; 0: there is none */
+  double   reach;            /* the open panel goes no farther: what is known of the one before is too short */
+  double   rest_until;       /* no load is looked at before; -infinity: in every micro step */
+  double   loads_until;      /* what is known of the loads counts until then [s] */
+  double   steady_t, steady; /* where loads became steady, and their sum times positions there [s, J] */
+  uint64_t looked_at;        /* which loads are, if any (equations.h, `loading`) */
+  int8_t left; /* micro steps until the open panel ends, at most; 0: there is none, or micro steps have points inside */
+  int8_t length;      /* of panels [micro steps]; 0: micro steps by points inside */
+  int8_t is_open;     /* 1: a panel begins at t; -1: panels have been given up */
+  int8_t wait;        /* micro steps by points inside before a panel is tried again */
+  int8_t patience;    /* the longest of them, since panels were of use */
+  int8_t method;      /* at work where the panel began (yoke_integrator_state) */
+  int8_t knows_loads; /* 1: all that is said of loads counts */
+  int8_t loading;     /* yoke_loading */
 } native_work;
+_Static_assert(sizeof(native_work) % sizeof(double) == 0, "a state holds it as numbers");
 /* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
@@ -212,15 +219,32 @@ void   native_close_work(const native *n, void *scratch, void *state);
 bool   native_work_looks(const native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);
-/* Before a micro step that counts and goes no farther than t_end, if there is something to keep; and behind it: all of it, from head->t_prev on. */
-bool   native_keeps_work(const native *n, const yoke_integrator_state *head, double t_end);
+/* Before a micro step that counts and goes no farther than t_end, and behind it: all of it, from head->t_prev on. */
 void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end);
 void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
+
+static inline native_work *native_work_of(const native *n, const void *state) {
+  return (native_work *)(void *)native_doubles(state, n->at->work);
+}
+
+/* The same where a panel is open and no load changes: nothing is to be kept of a micro step, and nothing to be counted behind one that does not
+ * end the panel. True: so it is. */
+static inline bool native_work_rests(const native *n, const yoke_integrator_state *head, double t_end) {
+  const native_work *w = native_work_of(n, head);
+  return w->left > 0 && t_end <= w->rest_until;
+}
+static inline bool native_work_goes_on(const native *n, const yoke_integrator_state *head) {
+  native_work *w = native_work_of(n, head);
+  if (w->left <= 1 || 2.0 * head->t - head->t_prev > w->reach || head->method != w->method) return false;
+  --w->left;
+  return true;
+}
+
 /* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */
-void   native_bring_in(const native *n, void *state, double *q, double work);
+void native_bring_in(const native *n, void *state, double *q, double work);
 /* Dissipated and external work up to t, in the last micro step. */
-void   native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
-                      yoke_energy *out);
+void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
+                    yoke_energy *out);
 
 /* native_signals.c */
 

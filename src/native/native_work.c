@@ -18,6 +18,8 @@
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
 
+#include "base/simd.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -34,18 +36,14 @@ bool native_integrates_work(const yoke_native_def *def) {
   return false;
 }
 
-static native_work *work_of(const native *n, const void *state) {
-  return (native_work *)(void *)native_doubles(state, n->at->work);
-}
-
 /* q' = v, but for quadratures, on which no power depends. */
 static bool has_rates(const yoke_equations *e) {
   return e->nq - e->n_quadratures == e->nv && e->n_norms == 0 && !e->drifts;
 }
 
+/* Steps that are joined by their ends need no dense output; those of implicit methods, which `auto` may turn to, have it anyway. */
 bool native_work_looks(const native *n) {
-  const yoke_tangent_rule rule = n->integrator->ops->tangents;
-  return !has_rates(&n->equations) || rule == YOKE_TANGENTS_IMPLICIT || rule == YOKE_TANGENTS_AT_WORK;
+  return !n->work_is_joined || n->integrator->ops->tangents == YOKE_TANGENTS_IMPLICIT;
 }
 
 /* Is the last micro step one between two ends? Where laws jump on the way there is good dense output anyway, with the rates behind the jump. */
@@ -77,24 +75,37 @@ static void find_losses(const native *n, const yoke_integrator_state *head, doub
                            yoke_integrator_a(n->integrator, head), power, rate);
 }
 
-/* The first panel begins here. */
-static void open_panel(const native *n, const yoke_integrator_state *head) {
-  native_work *w = work_of(n, head);
-  find_losses(n, head, &w->power, &w->rate);
+/* From panel to panel: far behind one that is shorter by more c is noise. Of equal micro steps 2.5 times as many; rounding does not decide. */
+static const double most_growth = 2.51;
+
+/* A panel of w->length micro steps begins here. */
+static void open_panel(const yoke_integrator_state *head, double power, double rate, native_work *w) {
   w->t       = head->t;
-  w->length  = 1.0;
-  w->is_open = 1.0;
+  w->power   = power;
+  w->rate    = rate;
+  w->reach   = w->h_before > 0.0 ? w->t + most_growth * w->h_before : (double)INFINITY;
+  w->left    = w->length;
+  w->method  = (int8_t)head->method;
+  w->is_open = 1;
+}
+
+static YOKE_APART void open_first_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+  double power, rate;
+  find_losses(n, head, &power, &rate);
+  w->length = 1;
+  open_panel(head, power, rate, w);
 }
 
 /* q, v, a of the loaded freedoms where a micro step begins. */
-static void keep_loaded(const native *n, const yoke_integrator_state *head, double *from) {
+static void keep_loaded(const native *n, const yoke_integrator_state *head, uint64_t which, double *from) {
   const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
                *a = yoke_integrator_a(n->integrator, head);
   for (int i = 0; i < n->work_n_loaded; ++i, from += 3) {
     const int m = n->work_loaded[i];
-    from[0]     = q[m];
-    from[1]     = v[m];
-    from[2]     = a[m];
+    if (!yoke_load_is_among(which, i)) continue;
+    from[0] = q[m];
+    from[1] = v[m];
+    from[2] = a[m];
   }
 }
 
@@ -104,55 +115,64 @@ static void keep_loaded(const native *n, const yoke_integrator_state *head, doub
 static double load_potential(const native *n, void *scratch, double t, const double *q) {
   double *room = native_doubles(scratch, n->at->work_v), sum;
   for (int i = 0; i < n->work_n_loaded; ++i) room[i] = q[n->work_loaded[i]];
-  n->equations.ops->load_powers(n->equations.self, 1, &t, room, &sum);
+  n->equations.ops->load_powers(n->equations.self, YOKE_ALL_LOADS, 1, &t, room, &sum);
   return sum;
 }
 
 /* Done by steady loads since they became so, up to q. */
 static double steady_work(const native *n, void *scratch, const native_work *w, const double *q) {
-  if (!(w->knows_loads > 0.0) || w->loading != YOKE_LOADS_STEADY) return 0.0;
+  if (!w->knows_loads || w->loading != YOKE_LOADS_STEADY) return 0.0;
   return load_potential(n, scratch, w->steady_t, q) - w->steady;
 }
 
 static void close_loads(const native *n, void *scratch, native_work *w, const double *q) {
   w->sum[1] += steady_work(n, scratch, w, q);
-  w->knows_loads = 0.0;
+  w->knows_loads = 0;
+  w->rest_until  = -(double)INFINITY;
 }
 
-static void begin_loads(const native *n, void *scratch, const yoke_integrator_state *head, double t_end,
-                        native_work *w) {
-  if (!(w->knows_loads > 0.0) || head->t >= w->loads_until) {
+static YOKE_APART void begin_loads(const native *n, void *scratch, const yoke_integrator_state *head, double t_end,
+                                   native_work *w) {
+  if (!w->knows_loads || head->t >= w->loads_until) {
     const double *q = yoke_integrator_q(n->integrator, head);
     close_loads(n, scratch, w, q);
-    w->loading     = n->equations.ops->loading(n->equations.self, head->t, &w->loads_until);
-    w->knows_loads = 1.0;
+    w->loading     = (int8_t)n->equations.ops->loading(n->equations.self, head->t, &w->loads_until, &w->looked_at);
+    w->knows_loads = 1;
+    w->rest_until  = w->loading == YOKE_LOADS_VARY ? -(double)INFINITY : w->loads_until;
     w->steady_t    = head->t;
     if (w->loading == YOKE_LOADS_STEADY) w->steady = load_potential(n, scratch, head->t, q);
   }
+  if (t_end > w->loads_until) w->looked_at = YOKE_ALL_LOADS; /* the micro step may lead to others */
   if (w->loading == YOKE_LOADS_VARY || t_end > w->loads_until)
-    keep_loaded(n, head, native_doubles(scratch, n->at->work_loads));
+    keep_loaded(n, head, w->looked_at, native_doubles(scratch, n->at->work_loads));
+}
+
+/* q, v, a, which lie behind each other in most states. */
+static void keep_point(const native *n, const yoke_integrator_state *head, double *from) {
+  const size_t  nv = (size_t)n->equations.nv;
+  const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
+               *a = yoke_integrator_a(n->integrator, head);
+  if (v == q + nv && a == v + nv) {
+    memcpy(from, q, 3 * nv * sizeof *from);
+    return;
+  }
+  memcpy(from, q, nv * sizeof *from);
+  memcpy(from + nv, v, nv * sizeof *from);
+  memcpy(from + 2 * nv, a, nv * sizeof *from);
 }
 
 void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
-  const size_t nv   = (size_t)n->equations.nv;
-  double      *from = native_doubles(scratch, n->at->work_from);
+  if (!n->work_is_joined) return;
   if (n->work_has_panels) {
-    native_work *w = work_of(n, head);
-    if (w->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
-    if (n->work_n_loaded > 0) begin_loads(n, scratch, head, t_end, w);
-    if (w->length > 0.0) return;
+    native_work *w = native_work_of(n, head);
+    if (w->is_open == 0 && is_joined(n, head)) open_first_panel(n, head, w);
+    if (n->work_n_loaded > 0)
+      begin_loads(n, scratch, head, t_end, w);
+    else
+      w->rest_until = (double)INFINITY;
+    if (w->length > 0) return;
   }
-  memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
-  memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
-  memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
-}
-
-/* Inside of a panel, while no load changes, there is nothing. */
-bool native_keeps_work(const native *n, const yoke_integrator_state *head, double t_end) {
-  const native_work *w = work_of(n, head);
-  if (!n->work_is_joined) return false;
-  if (!n->work_has_panels || !(w->length > 0.0) || w->is_open == 0.0) return true;
-  return n->work_n_loaded > 0 && (!(w->knows_loads > 0.0) || w->loading == YOKE_LOADS_VARY || t_end > w->loads_until);
+  keep_point(n, head, native_doubles(scratch, n->at->work_from));
 }
 
 /* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
@@ -193,8 +213,8 @@ enum { N_DENSE = 2 };
 static const double dense_point[N_DENSE] = {0.21132486540518713, 0.78867513459481287};
 
 /* Work from t0 to t1 inside the last micro step, on the dense output. */
-static void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0, double t1,
-                      double sum[2]) {
+static YOKE_APART void integrate(const native *n, void *scratch, const void *state, const yoke_signal *u, double t0,
+                                 double t1, double sum[2]) {
   const yoke_equations *e = &n->equations;
   double               *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
   for (int i = 0; i < N_DENSE; ++i) {
@@ -243,15 +263,15 @@ static double work_of_powers(double h, const double power[N_POINTS]) {
 }
 
 /* Work of loads over a micro step, by the velocities v [N_POINTS, n_loaded] at its points. */
-static double work_of_loads(const native *n, double t, double h, const double *v) {
+static double work_of_loads(const native *n, uint64_t which, double t, double h, const double *v) {
   const double times[N_POINTS] = {t + point[0] * h, t + point[1] * h, t + point[2] * h};
   double       power[N_POINTS];
-  n->equations.ops->load_powers(n->equations.self, N_POINTS, times, v, power);
+  n->equations.ops->load_powers(n->equations.self, which, N_POINTS, times, v, power);
   return work_of_powers(h, power);
 }
 
 /* Loss over a micro step of equations that tell the powers of dampers by v alone: q is not asked for. */
-static double integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head) {
+static YOKE_APART double integrate_velocities(const native *n, void *scratch, const yoke_integrator_state *head) {
   const yoke_equations *e  = &n->equations;
   const ptrdiff_t       nv = e->nv;
   const double         *q0 = native_doubles(scratch, n->at->work_from), *v0 = q0 + nv, *a0 = v0 + nv;
@@ -264,8 +284,8 @@ static double integrate_velocities(const native *n, void *scratch, const yoke_in
 }
 
 /* Work over the micro step between what native_begin_work kept and the state's own. */
-static void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head, const yoke_signal *u,
-                             double sum[2]) {
+static YOKE_APART void integrate_joined(const native *n, void *scratch, const yoke_integrator_state *head,
+                                        const yoke_signal *u, double sum[2]) {
   const int     nv = n->equations.nv, nq = n->equations.nq;
   const double *q0 = native_doubles(scratch, n->at->work_from);
   const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
@@ -280,7 +300,7 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
 }
 
 /* Work of loads over the last micro step, whose other end native_begin_work kept. */
-static double load_work(const native *n, void *scratch, const yoke_integrator_state *head) {
+static double load_work(const native *n, void *scratch, const yoke_integrator_state *head, uint64_t which) {
   const int     count = n->work_n_loaded, *list = n->work_loaded;
   const double  h    = head->t - head->t_prev;
   const double *from = native_doubles(scratch, n->at->work_loads);
@@ -289,14 +309,15 @@ static double load_work(const native *n, void *scratch, const yoke_integrator_st
                *a1 = yoke_integrator_a(n->integrator, head);
   for (int i = 0; i < count; ++i, from += 3) {
     const int m = list[i];
+    if (!yoke_load_is_among(which, i)) continue;
     join_velocities(1, h, from, q1 + m, from + 1, v1 + m, from + 2, a1 + m, v + i, v + count + i, v + 2 * count + i);
   }
-  return work_of_loads(n, head->t_prev, h, v);
+  return work_of_loads(n, which, head->t_prev, h, v);
 }
 
 /* While no load changes nothing is to be done; a micro step on the way out of that is counted as one in which they do. */
-static void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
-  const double loading = w->loading;
+static YOKE_APART void count_loads(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+  const int loading = w->loading;
   if (loading != YOKE_LOADS_VARY && head->t <= w->loads_until) return;
   if (loading == YOKE_LOADS_STEADY) {
     const double *from = native_doubles(scratch, n->at->work_loads);
@@ -304,14 +325,14 @@ static void count_loads(const native *n, void *scratch, const yoke_integrator_st
     for (int i = 0; i < n->work_n_loaded; ++i) q[n->work_loaded[i]] = from[3 * (ptrdiff_t)i];
     close_loads(n, scratch, w, q);
   }
-  w->sum[1] += load_work(n, scratch, head);
-  if (loading != YOKE_LOADS_VARY) w->knows_loads = 0.0;
+  w->sum[1] += load_work(n, scratch, head, w->looked_at);
+  if (loading != YOKE_LOADS_VARY) w->knows_loads = 0;
 }
 
 /* Work from w->t on over a panel of length h: that of the cubic Hermite polynomial p3 of P and P' at its ends, and *higher, what the values at
  * the begin of the panel before, s = -r in units of h, add to it: with w = s^2 (s - 1)^2
  *   p5 = p3 + w (A + B s),  int_0^1 w = 1/30,  int_0^1 w s = 1/60 */
-static double panel_work(const native_work *w, double h, double power, double rate, double *higher) {
+static inline double panel_work(const native_work *w, double h, double power, double rate, double *higher) {
   const double dP = power - w->power, from = h * w->rate, to = h * rate;
   *higher = 0.0;
   if (w->h_before > 0.0) {
@@ -319,115 +340,116 @@ static double panel_work(const native_work *w, double h, double power, double ra
                  c3    = from + to - 2.0 * dP; /* p3 in powers of s */
     const double value = w->power_before - (w->power - r * (from - r * (c2 - r * c3)));
     const double slope = h * w->rate_before - (from - r * (2.0 * c2 - 3.0 * r * c3));
-    const double at = r * r * (1.0 + r) * (1.0 + r), at_slope = -2.0 * r * (1.0 + r) * (1.0 + 2.0 * r);
-    const double q = value / at, B = (slope - at_slope * q) / at, A = q + r * B;
-    *higher = h * (2.0 * A + B) / 60.0;
+    const double x = r * (1.0 + r), per_w = 1.0 / (x * x); /* w = x^2, w' = -2 x (1 + 2 r) at s = -r */
+    const double q = value * per_w, B = (slope + 2.0 * x * (1.0 + 2.0 * r) * q) * per_w, A = q + r * B;
+    *higher = h * (2.0 * A + B) * (1.0 / 60.0);
   }
-  return h * (0.5 * (w->power + power) + (from - to) / 12.0);
+  return h * (0.5 * (w->power + power) + (from - to) * (1.0 / 12.0));
 }
 
 /* Share of the higher part that single micro steps bear before their inside is looked at. */
 static const double most_of_one = 1e-3;
-static const double most_growth = 2.5; /* from panel to panel: far behind one that is shorter by more c is noise */
 enum { LONGEST = 8 /* micro steps */ };
 /* Micro steps before panels are tried again where they did not pay. */
 enum { FIRST_PATIENCE = 2, LONGEST_PATIENCE = 32 };
 
-/* `of_usual`: share of what is usually done in such a time. Small works need not be known better, as far as single micro steps go. */
-static double next_length(double most_of_many, double length, double share, double of_usual, bool knows) {
-  if (length > 1.0) {
-    if (share > most_of_many) return (double)((int)length / 2);
-    return share < 0.25 * most_of_many && length < LONGEST ? length + 1.0 : length;
-  }
-  if (length == 1.0 && of_usual > most_of_one) return 0.0;
-  const bool is_fine = length == 0.0 ? of_usual < 0.5 * most_of_one : share < 0.25 * most_of_many;
-  return knows && is_fine ? length + 1.0 : length;
+static inline double larger(double a, double b) {
+  return a > b ? a : b;
 }
 
-static void forget_panels(native_work *w, double wait) {
-  w->count = w->length = w->is_open = w->h_before = 0.0;
-  w->wait                                         = wait;
+/* Behind a panel of length h with the work `size` and its higher part: c. Small works need not be known better than what is usually done in such a
+ * time, as far as single micro steps go. No branch waits for c, which comes late and decides now this way and now that. */
+static int next_length(const native *n, const native_work *w, double t, double h, double size, double c) {
+  const double most  = n->work_share * size;
+  const int is_small = c<0.25 * most, is_large = c> most, knows = w->h_before > 0.0, length = w->length;
+  if (length > 1) return length + (is_small & (length < LONGEST)) - is_large * ((length + 1) / 2);
+  const double past = t - n->model->t_start, of_one = most_of_one * larger(size * past, fabs(w->sum[0]) * h);
+  return length == 1 ? (c * past <= of_one) * (1 + (knows & is_small)) : knows & (c * past < 0.5 * of_one);
+}
+
+static void forget_panels(native_work *w, int wait) {
+  w->left = w->length = w->is_open = 0;
+  w->h_before                      = 0.0;
+  w->wait                          = (int8_t)wait;
 }
 
 /* Powers at both kinds of points cost more than they save. Where panels have been of no use since the last time, the next trial is twice as far. */
 static void give_up_panels(native_work *w) {
-  w->patience = w->patience > 0.0 ? fmin(2.0 * w->patience, LONGEST_PATIENCE) : FIRST_PATIENCE;
+  const int twice = 2 * w->patience;
+  w->patience     = (int8_t)(w->patience > 0 ? (twice < LONGEST_PATIENCE ? twice : LONGEST_PATIENCE) : FIRST_PATIENCE);
   forget_panels(w, w->patience);
-  w->is_open = -1.0;
+  w->is_open = -1;
 }
 
 /* A point of the panels: the one that ends here is counted, unless its micro step was, and the next begins. */
-static void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
-  double       power, rate;
-  const double h = head->t - w->t;
+static YOKE_APART void end_panel(const native *n, const yoke_integrator_state *head, native_work *w) {
+  double power, rate;
   find_losses(n, head, &power, &rate);
-  if (w->is_open > 0.0) {
+  if (w->is_open > 0) {
     const bool   knows = w->h_before > 0.0;
+    const double h     = head->t - w->t;
     double       higher;
     const double work = panel_work(w, h, power, rate, &higher);
-    if (w->length > 0.0) w->sum[0] += work + higher;
-    const double size  = fabs(work) > DBL_MIN ? fabs(work) : DBL_MIN,
-                 usual = fabs(w->sum[0]) * h / (head->t - n->model->t_start);
-    w->length =
-        next_length(n->work_share, w->length, fabs(higher) / size, fabs(higher) / (usual > size ? usual : size), knows);
-    if (knows && w->length == 0.0) {
+    if (w->length > 0) w->sum[0] += work + higher;
+    w->length = (int8_t)next_length(n, w, head->t, h, larger(fabs(work), DBL_MIN), fabs(higher));
+    if (knows && w->length == 0) {
       give_up_panels(w);
       return;
     }
-    if (knows) w->patience = 0.0;
+    if (knows) w->patience = 0;
     w->h_before     = h;
     w->power_before = w->power;
     w->rate_before  = w->rate;
   }
-  w->t       = head->t;
-  w->power   = power;
-  w->rate    = rate;
-  w->count   = 0.0;
-  w->is_open = 1.0;
-}
-
-/* Would another micro step like the last one make the panel too long for what the one before tells of it? */
-static bool is_long(const native_work *w, const yoke_integrator_state *head) {
-  return w->h_before > 0.0 && 2.0 * head->t - head->t_prev - w->t > most_growth * w->h_before;
+  open_panel(head, power, rate, w);
 }
 
 static void count_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   if (n->work_n_loaded > 0) count_loads(n, scratch, head, w);
-  if (w->length > 0.0) {
-    if (++w->count < w->length && !is_long(w, head)) return;
-  } else {
+  if (w->length == 0) {
     w->sum[0] += integrate_velocities(n, scratch, head);
-    if (w->wait > 0.0) {
+    if (w->wait > 0) {
       --w->wait;
       return;
     }
+  } else if (native_work_goes_on(n, head)) {
+    return;
   }
   end_panel(n, head, w);
 }
 
 /* `auto` has changed its method: the last panel is left as it began, and loads where the micro step did. */
-static void leave_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
+static YOKE_APART void leave_panels(const native *n, void *scratch, const yoke_integrator_state *head, native_work *w) {
   double *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
-  if (w->is_open > 0.0) w->sum[0] += (head->t_prev - w->t) * (w->power + 0.5 * (head->t_prev - w->t) * w->rate);
-  forget_panels(w, 0.0);
-  if (!(w->knows_loads > 0.0)) return;
+  if (w->left > 0) w->sum[0] += (head->t_prev - w->t) * (w->power + 0.5 * (head->t_prev - w->t) * w->rate);
+  forget_panels(w, 0);
+  if (!w->knows_loads) return;
   yoke_integrator_interpolate(n->integrator, head, head->t_prev, q, v);
   close_loads(n, scratch, w, q);
 }
 
-void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
-  native_work *work = work_of(n, head);
-  if (!(head->t > head->t_prev)) return;
+/* Without panels, or where the method has changed. */
+static YOKE_APART void count_otherwise(const native *n, void *scratch, const yoke_integrator_state *head,
+                                       const yoke_signal *u, native_work *w) {
   const bool joined = is_joined(n, head);
   if (n->work_has_panels && joined) {
-    count_panels(n, scratch, head, work);
+    count_panels(n, scratch, head, w);
     return;
   }
-  if (n->work_has_panels) leave_panels(n, scratch, head, work);
+  if (n->work_has_panels) leave_panels(n, scratch, head, w);
   if (joined)
-    integrate_joined(n, scratch, head, u, work->sum);
+    integrate_joined(n, scratch, head, u, w->sum);
   else
-    integrate(n, scratch, head, u, head->t_prev, head->t, work->sum);
+    integrate(n, scratch, head, u, head->t_prev, head->t, w->sum);
+}
+
+void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
+  native_work *w = native_work_of(n, head);
+  if (!(head->t > head->t_prev)) return;
+  if (w->is_open != 0 && w->method == head->method)
+    count_panels(n, scratch, head, w);
+  else
+    count_otherwise(n, scratch, head, u, w);
 }
 
 /* Power lost at the state's own point, and its rate, where a panel is open. */
@@ -437,25 +459,24 @@ typedef struct losses_now {
 
 static losses_now losses_of(const native *n, const yoke_integrator_state *head, const native_work *w) {
   losses_now now = {w->power, w->rate};
-  if (w->is_open > 0.0 && w->t != head->t)
-    find_losses(n, head, &now.power, &now.rate); /* else a panel has ended here */
+  if (w->is_open > 0 && w->t != head->t) find_losses(n, head, &now.power, &now.rate); /* else a panel has ended here */
   return now;
 }
 
 /* Lost in a panel that has not ended, up to there. */
 static double open_loss(const native_work *w, const yoke_integrator_state *head, losses_now now) {
   double higher;
-  if (!(w->count > 0.0)) return 0.0;
+  if (w->left == 0 || w->t == head->t) return 0.0;
   const double lost = panel_work(w, head->t - w->t, now.power, now.rate, &higher);
   return lost + higher;
 }
 
 void native_close_work(const native *n, void *scratch, void *state) {
-  native_work *w = work_of(n, state);
+  native_work *w = native_work_of(n, state);
   if (!n->work_has_panels) return;
   close_loads(n, scratch, w, yoke_integrator_q(n->integrator, state));
   w->sum[0] += open_loss(w, state, losses_of(n, state, w));
-  forget_panels(w, 0.0);
+  forget_panels(w, 0);
 }
 
 void native_bring_in(const native *n, void *state, double *q, double work) {
@@ -463,21 +484,21 @@ void native_bring_in(const native *n, void *state, double *q, double work) {
   if (external >= 0)
     q[external] += work;
   else
-    work_of(n, state)->sum[1] += work;
+    native_work_of(n, state)->sum[1] += work;
 }
 
 /* Work of panels from t to the state's own point, inside of the last micro step: by the values at both ends and the rates at the last one, v at t. */
 static void rest_of_panels(const native *n, void *scratch, const yoke_integrator_state *head, losses_now now, double t,
                            const double *v, double rest[2]) {
   const yoke_equations *e  = &n->equations;
-  const native_work    *w  = work_of(n, head);
+  const native_work    *w  = native_work_of(n, head);
   const double          h  = head->t - t;
   const double         *v1 = yoke_integrator_v(n->integrator, head), *a1 = yoke_integrator_a(n->integrator, head);
   double               *v_at  = native_doubles(scratch, n->at->work_v), power, rate;
   const int             count = n->work_n_loaded, *list = n->work_loaded;
   e->ops->losses(e->self, v, NULL, &power, &rate);
   rest[0] += h * (power + 2.0 * now.power - 0.5 * h * now.rate) / 3.0;
-  if (w->knows_loads > 0.0 && w->loading == YOKE_LOADS_NONE) return;
+  if (w->knows_loads && w->loading == YOKE_LOADS_NONE) return;
   for (int k = 0; k < N_POINTS; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
     for (int i = 0; i < count; ++i) {
@@ -486,18 +507,18 @@ static void rest_of_panels(const native *n, void *scratch, const yoke_integrator
       v_at[k * count + i] = v1[m] - s * h * a1[m] + s * s * bend;
     }
   }
-  if (count > 0) rest[1] += work_of_loads(n, t, h, v_at);
+  if (count > 0) rest[1] += work_of_loads(n, YOKE_ALL_LOADS, t, h, v_at);
 }
 
 void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
                     yoke_energy *out) {
   const yoke_integrator_state *head    = state;
-  const native_work           *work    = work_of(n, state);
+  const native_work           *work    = native_work_of(n, state);
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
   const losses_now now = losses_of(n, head, work);
-  if (is_past && work->is_open > 0.0)
+  if (is_past && work->is_open > 0)
     rest_of_panels(n, scratch, head, now, fmax(at->t, head->t_prev), at->v, rest);
   else if (is_past)
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);

@@ -845,9 +845,10 @@ static void losses_are_the_powers_and_their_rate(void **state) {
     assert_true(loss > 0.0 && fabs(lost - loss) < 1e-13 * loss);
     eq.ops->losses(eq.self, v, NULL, &near[0], &none);
     assert_true(near[0] == lost);
-    eq.ops->load_powers(eq.self, 1, (const double[]){0.3}, v_loaded, &near[0]);
+    eq.ops->load_powers(eq.self, YOKE_ALL_LOADS, 1, (const double[]){0.3}, v_loaded, &near[0]);
     assert_true(fabs(near[0] - supply) < 1e-13 * fabs(supply));
-    assert_int_equal(eq.ops->loading(eq.self, 0.3, &none), YOKE_LOADS_VARY);
+    uint64_t acting;
+    assert_int_equal(eq.ops->loading(eq.self, 0.3, &none, &acting), YOKE_LOADS_VARY);
     for (int side = 0; side < 2; ++side) {
       double v1[SMALL];
       for (int i = 0; i < SMALL; ++i) v1[i] = v[i] + (side == 0 ? -1e-6 : 1e-6) * a[i];
@@ -874,27 +875,71 @@ static void loads_are_none_steady_or_vary(void **state) {
       .kind = YOKE_CHAIN_IMPULSE, .amplitude = 2.0, .time = 1.0, .width = 0.5, .rise = 2e-3, .mass = 1};
   yoke_chain c      = varied_chain(SMALL);
   double     until  = 0.0;
+  uint64_t   acting = 0;
   c.loads           = &load;
   c.n_loads         = 1;
   yoke_equations eq = make_equations(&c, -9.81, 0, NULL);
   for (size_t i = 0; i < sizeof times / sizeof times[0]; ++i) {
-    assert_int_equal(eq.ops->loading(eq.self, times[i].t, &until), times[i].loading);
+    assert_int_equal(eq.ops->loading(eq.self, times[i].t, &until, &acting), times[i].loading);
     assert_true(until == times[i].until || fabs(until - times[i].until) < 1e-12);
+    assert_true(acting == (times[i].loading == YOKE_LOADS_NONE ? 0 : 1));
   }
   yoke_equations_destroy(&eq);
   load.width = 0.03; /* its edges overlap */
   eq         = make_equations(&c, -9.81, 0, NULL);
-  assert_int_equal(eq.ops->loading(eq.self, 1.015, &until), YOKE_LOADS_VARY);
+  assert_int_equal(eq.ops->loading(eq.self, 1.015, &until, &acting), YOKE_LOADS_VARY);
   assert_true(fabs(until - 1.05) < 1e-12);
   yoke_equations_destroy(&eq);
   load = on_mass(harmonic, 1);
   eq   = make_equations(&c, -9.81, 0, NULL);
-  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until), YOKE_LOADS_VARY);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until, &acting), YOKE_LOADS_VARY);
   assert_true(until == (double)INFINITY);
   yoke_equations_destroy(&eq);
   load.omega = 0.0;
   eq         = make_equations(&c, -9.81, 0, NULL);
-  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until), YOKE_LOADS_STEADY);
+  assert_int_equal(eq.ops->loading(eq.self, 0.3, &until, &acting), YOKE_LOADS_STEADY);
+  yoke_equations_destroy(&eq);
+  c.loads   = NULL;
+  c.n_loads = 0;
+  free_chain(&c);
+}
+
+/* Narrow pulses, of which others come and go: those that are said not to act have no power until then, and it is told of each when it does. */
+static void pulses_that_do_not_act_have_no_power(void **state) {
+  (void)state;
+  yoke_chain_load loads[3];
+  yoke_chain      c = varied_chain(SMALL);
+  for (int k = 0; k < 3; ++k) {
+    loads[k] = (yoke_chain_load){.kind      = YOKE_CHAIN_MODIFIED_SINE,
+                                 .amplitude = 1.0,
+                                 .omega     = k == 1 ? -7.0 : 3.0 + k,
+                                 .phase     = 0.4 * k,
+                                 .power     = 95.0,
+                                 .mass      = 3 + k};
+  }
+  c.loads                      = loads;
+  c.n_loads                    = 3;
+  yoke_equations eq            = make_equations(&c, 0.0, 0, NULL);
+  const double   v[3]          = {1.0, -2.0, 3.0};
+  int            n_changes[3]  = {0};
+  uint64_t       acting_before = 0;
+  for (double t = 0.0, until; t < 6.0; t = until) {
+    uint64_t           acting;
+    const yoke_loading loading = eq.ops->loading(eq.self, t, &until, &acting);
+    assert_true(until > t && until < t + 1.0);
+    assert_int_equal(loading, acting != 0 ? YOKE_LOADS_VARY : YOKE_LOADS_NONE);
+    for (int i = 0; i <= 20; ++i) {
+      const double at = t + i * (until - t) / 20;
+      double       all, some;
+      eq.ops->load_powers(eq.self, YOKE_ALL_LOADS, 1, &at, v, &all);
+      eq.ops->load_powers(eq.self, acting, 1, &at, v, &some);
+      assert_true(fabs(all - some) < 2.1e-9 * 6.0);
+    }
+    for (int k = 0; k < 3; ++k) n_changes[k] += ((acting ^ acting_before) >> k) & 1u;
+    acting_before = acting;
+  }
+  for (int k = 0; k < 3; ++k) /* two per half turn */
+    assert_true(fabs(n_changes[k] - 2.0 * 6.0 * fabs(loads[k].omega) / 3.14159265) <= 2.0);
   yoke_equations_destroy(&eq);
   c.loads   = NULL;
   c.n_loads = 0;
@@ -913,7 +958,7 @@ static void powers_of_an_impulse_follow_its_edges(void **state) {
   for (double t = 0.97; t < 1.06; t += 1.7e-3) {
     const double times[3] = {t, t + 4e-4, t + 1.1e-3}, v[3] = {1.0, 0.5, -3.0};
     double       power[3];
-    eq.ops->load_powers(eq.self, 3, times, v, power);
+    eq.ops->load_powers(eq.self, YOKE_ALL_LOADS, 3, times, v, power);
     for (int i = 0; i < 3; ++i) {
       const double x = (times[i] - 1.0) / 2e-3, y = x - 15.0;
       const bool   has_both = fabs(x) < 9.0 && fabs(y) < 9.0; /* edges nearby: none of them is taken as flat */
@@ -1056,6 +1101,7 @@ int main(void) {
       cmocka_unit_test(energy_changes_by_the_power_of_loads_and_dampers),
       cmocka_unit_test(losses_are_the_powers_and_their_rate),
       cmocka_unit_test(loads_are_none_steady_or_vary),
+      cmocka_unit_test(pulses_that_do_not_act_have_no_power),
       cmocka_unit_test(powers_of_an_impulse_follow_its_edges),
       cmocka_unit_test(linear_matrices_reproduce_the_accelerations),
       cmocka_unit_test(nonlinear_or_driven_chains_are_not_linear),
