@@ -62,6 +62,8 @@ static void help_outputs(page *p) {
   page_text(p, "\nas in upper.x, rod[3].vx, hinge.angle, knee.force[1], total.energy");
   page_text(p, "upper.x.integral [m s] is the time integral of a position that output.integrals names");
   page_text(p, "A frame has the names of its body, for its own origin and axes: upper.tip.x, upper.tip.*");
+  page_text(p, "A cut of a chain is a connection, shown where a name or a pattern has a part for it: "
+               "c.cut[2].force[1], c.cut[*].*");
   page_text(p, "+ is shown where a name or a pattern asks for it, as frames are: upper.ax, upper.a*, hinge.angle*");
   page_text(
       p,

@@ -596,6 +596,19 @@ static yoke_status prepare(rest *r) {
   return YOKE_OK;
 }
 
+yoke_status yoke_equilibrium_check_motions(yoke_context *ctx, const yoke_whole_model *whole, const char *otherwise) {
+  const yoke_model *model = whole->model;
+  double            motion[3];
+  const int         c = yoke_multibody_moving(whole->mb, model->t_start, motion);
+  if (c < 0) return YOKE_OK;
+  return yoke_fail(
+      ctx, YOKE_E_NOT_CONVERGED,
+      "model '%s': no rest state: the motion of joint '%s' goes on at t = %g s, by %g per second and %g per "
+      "second squared; hold it where it is, motion: %.12g%s",
+      model->name, model->connections[c].name, model->t_start, motion[1], motion[2], motion[0],
+      otherwise != NULL ? otherwise : "");
+}
+
 yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole, const yoke_equilibrium_options *options,
                                   yoke_equilibrium_facts *facts) {
   static const yoke_equilibrium_options standard = {.remedy = "start nearer to one"};

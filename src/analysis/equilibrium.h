@@ -27,6 +27,10 @@ typedef struct yoke_equilibrium_facts {
   double acceleration; /* the largest that is left, of rotations times the size of the model [m/s^2] */
 } yoke_equilibrium_facts;
 
+/* Prescribed motions are no loads: what they move at the start of the run does not rest. The message names the joint, how to hold it, and
+ * `otherwise` (", or ..."; NULL: nothing else). The search below takes them as they stand there. */
+yoke_status yoke_equilibrium_check_motions(yoke_context *ctx, const yoke_whole_model *whole, const char *otherwise);
+
 /* whole->q and v become the rest state (v = 0). On failure they are unchanged. YOKE_E_NOT_CONVERGED: none was found, the message names what
  * drives the model away, or the body that keeps accelerating; YOKE_E_UNSUPPORTED: no analytic Jacobian. options NULL: all at once; facts NULL: not wanted. */
 yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole, const yoke_equilibrium_options *options,

@@ -54,7 +54,10 @@ static yoke_status open_model(yoke_context *ctx, const yoke_run_options *options
   static const yoke_equilibrium_options rest = {
       .remedy    = "start nearer to one, or linearise about the start itself (yoke info --at start)",
       .otherwise = ", or linearise about the start itself (yoke info --at start)"};
-  if (at == YOKE_AT_EQUILIBRIUM) YOKE_TRY(yoke_equilibrium_find(ctx, &m->whole, &rest, NULL));
+  if (at == YOKE_AT_EQUILIBRIUM) {
+    YOKE_TRY(yoke_equilibrium_check_motions(ctx, &m->whole, rest.otherwise));
+    YOKE_TRY(yoke_equilibrium_find(ctx, &m->whole, &rest, NULL));
+  }
   const yoke_linearize_def def = {.model       = m->model,
                                   .equations   = e,
                                   .mb          = m->whole.mb,

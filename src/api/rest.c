@@ -23,23 +23,10 @@ static yoke_status search_twice(yoke_context *ctx, yoke_rest *rest) {
   return status;
 }
 
-/* Prescribed motions are no loads: what they move does not rest. */
-static yoke_status check_motions(yoke_context *ctx, const yoke_whole_model *whole) {
-  const yoke_model *model = whole->model;
-  double            motion[3];
-  const int         c = yoke_multibody_moving(whole->mb, model->t_start, motion);
-  if (c < 0) return YOKE_OK;
-  return yoke_fail(
-      ctx, YOKE_E_NOT_CONVERGED,
-      "model '%s': no rest state: the motion of joint '%s' goes on at t = %g s, by %g per second and %g per "
-      "second squared; hold it where it is, motion: %.12g",
-      model->name, model->connections[c].name, model->t_start, motion[1], motion[2], motion[0]);
-}
-
 yoke_status yoke_rest_find(yoke_context *ctx, const yoke_model *model, int load_steps, yoke_rest *out) {
   *out = (yoke_rest){0};
   YOKE_TRY(yoke_whole_model_create(ctx, model, 0, NULL, &out->whole));
-  YOKE_TRY(check_motions(ctx, &out->whole));
+  YOKE_TRY(yoke_equilibrium_check_motions(ctx, &out->whole, NULL));
   if (load_steps == 0) return search_twice(ctx, out);
   return search(ctx, load_steps, "take more load steps, or start nearer to a rest state", out);
 }

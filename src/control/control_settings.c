@@ -84,7 +84,8 @@ static const yoke_setting control_rows[] = {
     {.key       = "budget",
      .type      = YOKE_SETTING_NUMBER,
      .standard  = {-1.0},
-     .otherwise = "1; 2 where all couplings are rigid joints; 10 where md or le is named, 0 where cv is",
+     .otherwise = "1; 2 where all couplings are rigid joints, 0 where one is at a solver bdf or genalpha; 10 where md "
+                  "or le is named, 0 where cv is",
      .fits      = is_budget,
      .expected  = "a number >= 0",
      .help = "steps become shorter where the accumulated error of the run would exceed so many rtol, of 10 and more "

@@ -802,4 +802,5 @@ const yoke_integrator_ops bdf_ops = {
     .linear      = bdf_linear,
     .is_sound    = bdf_is_sound,
     .tangents    = YOKE_TANGENTS_IMPLICIT,
+    .wanders     = true,
 };

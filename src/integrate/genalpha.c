@@ -387,4 +387,5 @@ const yoke_integrator_ops genalpha_ops = {
     .interpolate = genalpha_interpolate,
     .disturb     = genalpha_disturb,
     .linear      = genalpha_linear,
+    .wanders     = true,
 };

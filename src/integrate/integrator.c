@@ -54,6 +54,13 @@ const char *yoke_integrator_method_reads(int i) {
   return method(i) != NULL ? method(i)->reads : NULL;
 }
 
+bool yoke_integrator_wanders(const char *name) {
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    if (strcmp(method(i)->name, name) == 0) return method(i)->wanders;
+  }
+  return false;
+}
+
 yoke_integrator_options yoke_integrator_options_default(void) {
   return (yoke_integrator_options){
       .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8};

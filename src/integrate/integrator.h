@@ -129,7 +129,10 @@ typedef struct yoke_integrator_ops {
 
   bool
       ends_with_derivative; /* a and lambda of a step's end are those of the equations' `derivative` there, to the bit */
-  bool no_copy;             /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
+  bool
+       wanders; /* implicit steps and orders that follow from more than the last point: a repeated macro step may have others, and
+                             * multipliers of its joints show it */
+  bool no_copy; /* the state holds more than its flat block (`foreign` of its head): no copy, no pack */
 } yoke_integrator_ops;
 
 /* Where the arrays of a state are, bytes from its start. */
@@ -183,6 +186,7 @@ int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
 const char *yoke_integrator_method_summary(int i);
 const char *yoke_integrator_method_reads(int i);
+bool        yoke_integrator_wanders(const char *name); /* unknown names: false */
 
 /* States and scratch: 64-byte aligned. Give. */
 yoke_status yoke_integrator_state_create(const yoke_integrator *integrator, yoke_integrator_state **out);

@@ -227,6 +227,7 @@ void model_read_frames(reader *r, scope *s) {
       body = model_find(s, &r->body_names, owner);
     }
     if (is_ground && strcmp(owner, "ground") != 0) body = YOKE_NAMES_NONE;
+    if (body < 0 && !is_ground && model_is_refused(r, s, owner)) continue;
     if (body < 0 && !is_ground) {
       const char *nearest = yoke_names_nearest(&r->body_names, owner);
       model_mistake(r, key, NULL, "found frames of '%s', expected 'ground' or the name of a body%s%s%s", owner,
@@ -235,6 +236,7 @@ void model_read_frames(reader *r, scope *s) {
       continue;
     }
     char full[2 * NAME_SIZE];
+    bool good = true;
     model_print(full, sizeof full, "%s", is_ground ? "ground" : r->model->bodies[body].name);
     if (!is_ground && model_port_owner(r->model, body) != NULL) {
       model_mistake(r, key, NULL, "found frames of '%s', a port of subsystem '%s', expected a port of its own there",
@@ -243,12 +245,13 @@ void model_read_frames(reader *r, scope *s) {
       model_mistake(r, key, NULL, "found frames of the chain '%s', whose masses are frames themselves: %s[i]", full,
                     full);
     } else if (dot == NULL) {
-      read_frames_of(r, s, is_ground ? YOKE_GROUND : body, full, map->items[k]);
+      good = read_frames_of(r, s, is_ground ? YOKE_GROUND : body, full, map->items[k]);
     } else {
       yoke_yaml_node name = *key;
       name.text           = dot + 1;
-      read_frame(r, s, is_ground ? YOKE_GROUND : body, full, &name, map->items[k]);
+      good                = read_frame(r, s, is_ground ? YOKE_GROUND : body, full, &name, map->items[k]);
     }
+    if (!good) model_refuse(r, full);
   }
 }
 
@@ -410,7 +413,7 @@ int model_add_body(reader *r, const yoke_yaml_node *key, const char *name, yoke_
   return model_add_frame(r, key, name, &own) >= 0 ? index : -1;
 }
 
-/* A body with mistakes is kept under its name, so that connections to it are not reported as well. */
+/* A body with mistakes in its values is kept under its name, so that those of connections to it are found as well. */
 static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node, bool counted) {
   enum { N_OWN = MODEL_COUNT(body_keys), ROD = N_OWN, FLEXIBLE, N_ALL = FLEXIBLE + MODEL_FLEXIBLE_KINDS };
   const char *names[N_ALL] = {[ROD] = "cosserat-rod"};
@@ -425,10 +428,11 @@ static bool read_body(reader *r, scope *s, const yoke_yaml_node *key, const yoke
   if (kind == ROD) return model_read_rod(r, s, key, node, counted);
   char name[NAME_SIZE];
   model_full_name(s, key->text, counted, name, sizeof name);
+  if (kind < 0) return false;
   if (kind >= FLEXIBLE) return model_read_flexible(r, s, key, node, kind - FLEXIBLE, name);
-  bool      good = kind >= 0 && model_check_keys(r, node, body_keys[kind].list, body_keys[kind].n);
-  yoke_body body = {.kind = kind < 0 ? YOKE_BODY_RIGID : (yoke_body_kind)kind, .orientation = {1, 0, 0, 0}};
-  if (kind >= 0) good = read_values(r, s, node, &body) && good;
+  bool      good  = model_check_keys(r, node, body_keys[kind].list, body_keys[kind].n);
+  yoke_body body  = {.kind = (yoke_body_kind)kind, .orientation = {1, 0, 0, 0}};
+  good            = read_values(r, s, node, &body) && good;
   const int index = model_add_body(r, key, name, &body);
   if (index < 0) return false;
   if (body.kind == YOKE_BODY_CHAIN) return good;

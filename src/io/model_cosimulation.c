@@ -82,6 +82,8 @@ static void read_couplings(reader *r, const yoke_yaml_node *node) {
       model_enter(r, YOKE_COUPLING_PATH, NULL);
     } else if (row != NULL) {
       take(r, YOKE_COUPLING_PATH, row, map, k, &r->model->cosimulation.couplings);
+    } else if (is_map && model_is_refused(r, r->scopes[0], key)) {
+      continue; /* of a connection that is told already */
     } else if (is_map) {
       const char *nearest = yoke_names_nearest(&r->connection_names, key);
       model_mistake(r, map->keys[k], key, "found the name of no connection, expected a connection or a setting%s%s%s",

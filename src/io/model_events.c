@@ -18,7 +18,9 @@ static bool read_set(reader *r, const scope *s, const yoke_yaml_node *node, yoke
     yoke_variable state = {0};
     double        unused;
     if (model_find_quantity(r, s, name, &state, &unused) != QUANTITY_OF_MOTION || state.kind != YOKE_VARIABLE_STATE) {
-      good = model_mistake(r, node->keys[k], "set", "found '%s', expected a state of a body as in ball.v", name);
+      good = false;
+      if (!model_is_refused(r, s, name))
+        model_mistake(r, node->keys[k], "set", "found '%s', expected a state of a body as in ball.v", name);
       continue;
     }
     if (model_port_owner(r->model, state.body) != NULL) {

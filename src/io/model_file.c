@@ -90,7 +90,7 @@ static bool read_tree(reader *r, const yoke_yaml_node *tree, const char *path, c
 static void reader_clear(reader *r) {
   yoke_names *const tables[] = {&r->body_names,  &r->frame_names,    &r->connection_names, &r->load_names,
                                 &r->event_names, &r->variable_names, &r->output_names,     &r->reference_names,
-                                &r->input_names, &r->foreign_names,  &r->rod_names};
+                                &r->input_names, &r->foreign_names,  &r->rod_names,        &r->refused_names};
   for (int k = 0; k < MODEL_COUNT(tables); ++k) yoke_names_clear(tables[k]);
   model_close_scopes(r);
   yoke_arena_free(&r->scratch);

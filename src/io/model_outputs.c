@@ -122,5 +122,5 @@ void model_read_outputs(reader *r) {
   for (int k = 0; k < r->n_scopes; ++k) model_each_value(r, r->scopes[k], "outputs", name_output);
   if (r->n_errors != before) return;
   for (int k = 0; k < r->n_scopes; ++k) model_each_value(r, r->scopes[k], "outputs", read_output);
-  if (r->n_errors == before) check_circles(r);
+  if (r->n_errors == 0) check_circles(r); /* every output has its expression */
 }

@@ -151,6 +151,18 @@ int model_deflection(reader *r, bool is_rate) {
   return model_variable(r, &own);
 }
 
+/* Full name of the cut "c.cut[3]" of a chain, in `full`. */
+static bool full_cut(const reader *r, const scope *s, const char *object, char *full, size_t size) {
+  char        base[NAME_SIZE];
+  const char *cut = strstr(object, ".cut[");
+  if (cut == NULL) return false;
+  model_print(base, sizeof base, "%.*s", (int)(cut - object), object);
+  const int body = model_find(s, &r->body_names, base);
+  if (body < 0 || r->model->bodies[body].kind != YOKE_BODY_CHAIN) return false;
+  model_print(full, size, "%s%s", r->model->bodies[body].name, cut);
+  return true;
+}
+
 /* Full name of a body, frame, subsystem or connection; NULL: none. */
 static const char *full_object(const reader *r, const scope *s, const char *object) {
   const yoke_model *m = r->model;
@@ -174,7 +186,9 @@ static bool full_name(const reader *r, const scope *s, const char *name, char *o
   if (word == NULL || input >= 0) return input >= 0;
   const bool  is_integral = strcmp(word, "integral") == 0;
   const char *position    = is_integral ? part_name(object, body) : NULL; /* "a.x.integral" */
-  const char *owner       = full_object(r, s, position != NULL ? body : object);
+  char        cut[2 * NAME_SIZE];
+  const char *owner =
+      full_cut(r, s, object, cut, sizeof cut) ? cut : full_object(r, s, position != NULL ? body : object);
   if (owner == NULL) return false;
   model_print(out, size, "%s.%s%s%s", owner, position != NULL ? position : "", position != NULL ? "." : "", word);
   return true;

@@ -426,8 +426,7 @@ static yoke_symbol_kind lookup_quantity(lookup_context *c, const char *name, dou
   return *variable < 0 ? YOKE_SYMBOL_UNKNOWN : YOKE_SYMBOL_VARIABLE;
 }
 
-static yoke_symbol_kind lookup(void *user, const char *name, double *value, int *variable) {
-  lookup_context          *c     = user;
+static yoke_symbol_kind find_symbol(lookup_context *c, const char *name, double *value, int *variable) {
   static const char *const law[] = {"x", "v", "t"};
   const bool               is_t  = strcmp(name, "t") == 0;
   *variable                      = 0;
@@ -456,6 +455,13 @@ static yoke_symbol_kind lookup(void *user, const char *name, double *value, int 
   yoke_variable unused = {0};
   return model_find_quantity(c->r, c->s, name, &unused, value) == QUANTITY_CONSTANT ? YOKE_SYMBOL_CONSTANT
                                                                                     : YOKE_SYMBOL_UNKNOWN;
+}
+
+static yoke_symbol_kind lookup(void *user, const char *name, double *value, int *variable) {
+  lookup_context        *c    = user;
+  const yoke_symbol_kind kind = find_symbol(c, name, value, variable);
+  if (kind == YOKE_SYMBOL_UNKNOWN && model_is_refused(c->r, c->s, name)) c->bad = true;
+  return kind;
 }
 
 static bool lookup_unit(void *user, const char *name, int unit[4]) {
@@ -748,6 +754,24 @@ int model_find(const scope *s, const yoke_names *names, const char *name) {
   return YOKE_NAMES_NONE;
 }
 
+void model_refuse(reader *r, const char *full_name) {
+  char *copy = yoke_arena_text(&r->model->arena, full_name);
+  if (model_has_memory(r) && yoke_names_add(&r->refused_names, copy, 0) == YOKE_NAMES_NO_MEMORY) model_out_of_memory(r);
+}
+
+bool model_is_refused(const reader *r, const scope *s, const char *name) {
+  if (r->refused_names.n == 0) return false;
+  for (; s != NULL; s = s->parent) {
+    char full[2 * NAME_SIZE];
+    for (size_t k = model_print(full, sizeof full, "%s%s", s->prefix, name) + 1; k-- > 0;) {
+      if (k > 0 && full[k] != '\0' && full[k] != '.' && full[k] != '[') continue;
+      full[k] = '\0';
+      if (yoke_names_find(&r->refused_names, full) != YOKE_NAMES_NONE) return true;
+    }
+  }
+  return false;
+}
+
 int model_add_frame(reader *r, const yoke_yaml_node *at, const char *name, const yoke_frame *frame) {
   yoke_model *m = r->model;
   if (!model_grow(r, &m->frames, m->n_frames, &r->capacity_frames, sizeof *m->frames)) return -1;
@@ -808,6 +832,7 @@ bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const ch
   if (!model_fold_name(r, s, node, key, node->text, name, sizeof name)) return false;
   *out = model_find(s, &r->frame_names, name);
   if (*out != YOKE_NAMES_NONE) return true;
+  if (model_is_refused(r, s, name)) return false;
   const int done = chain_frame(r, s, node, key, name, out);
   if (done != 0) return done > 0;
   const int body = model_find(s, &r->body_names, name);
@@ -832,15 +857,13 @@ void model_full_name(const scope *s, const char *name, bool counted, char *out, 
   }
 }
 
-static void each_of_count(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node,
+/* False: there are mistakes, or copies that are not read for mistakes of those before them. */
+static bool each_of_count(reader *r, scope *s, const yoke_yaml_node *key, const yoke_yaml_node *node,
                           model_entry_reader *one) {
   const yoke_yaml_node *count = yoke_yaml_find(node, "count");
   long                  n     = 1;
-  if (count == NULL) {
-    one(r, s, key, node, false);
-    return;
-  }
-  if (!model_integer(r, s, count, "count", 0, MAX_COUNT, &n)) return;
+  if (count == NULL) return one(r, s, key, node, false);
+  if (!model_integer(r, s, count, "count", 0, MAX_COUNT, &n)) return false;
   const bool   had   = s->has_index;
   const double index = s->index;
   bool         good  = true;
@@ -852,6 +875,7 @@ static void each_of_count(reader *r, scope *s, const yoke_yaml_node *key, const 
   }
   s->has_index = had;
   s->index     = index;
+  return good;
 }
 
 static void each(reader *r, scope *s, const char *section, bool takes_scalars, model_entry_reader *one) {
@@ -859,16 +883,24 @@ static void each(reader *r, scope *s, const char *section, bool takes_scalars, m
   model_print(path, sizeof path, "%s%s", s->prefix, section);
   model_enter(r, "", NULL);
   const yoke_yaml_node *map;
-  if (!model_map(r, yoke_yaml_find(s->node, section), path, &map) || map == NULL) return;
+  if (!model_map(r, yoke_yaml_find(s->node, section), path, &map)) {
+    const size_t n = strlen(s->prefix);
+    model_print(path, sizeof path, "%.*s", (int)(n > 0 ? n - 1 : 0), s->prefix); /* without its dot */
+    model_refuse(r, path);
+  }
+  if (map == NULL) return;
   for (int k = 0; k < map->n; ++k) {
     const yoke_yaml_node *key = map->keys[k], *node = map->items[k];
+    const bool            fits = node->kind == YOKE_YAML_MAP || (takes_scalars && node->kind == YOKE_YAML_SCALAR);
     model_enter(r, path, key->text);
-    if (!model_check_name(r, key, false)) continue;
-    if (node->kind != YOKE_YAML_MAP && !(takes_scalars && node->kind == YOKE_YAML_SCALAR)) {
-      model_expected(r, node, NULL, takes_scalars ? "an expression, or a map ('value: ...')" : "a map ('kind: ...')");
-      continue;
-    }
-    each_of_count(r, s, key, node, one);
+    bool good = model_check_name(r, key, false);
+    if (good && !fits)
+      good = model_expected(r, node, NULL,
+                            takes_scalars ? "an expression, or a map ('value: ...')" : "a map ('kind: ...')");
+    if (good && each_of_count(r, s, key, node, one)) continue;
+    char name[NAME_SIZE];
+    model_full_name(s, key->text, false, name, sizeof name);
+    model_refuse(r, name);
   }
   model_enter(r, "", NULL);
 }

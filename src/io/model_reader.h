@@ -80,6 +80,7 @@ typedef struct reader {
   scope         **scopes; /* [0] is the model itself */
   yoke_names      body_names, frame_names, connection_names, load_names, event_names, input_names, foreign_names;
   yoke_names      rod_names;
+  yoke_names      refused_names; /* full names of entries with mistakes */
   size_t          capacity_rods;
   size_t capacity_bodies, capacity_frames, capacity_connections, capacity_loads, capacity_events, capacity_variables;
   int    parameter_depth;
@@ -217,6 +218,10 @@ bool model_fold_name(reader *r, const scope *s, const yoke_yaml_node *at, const 
                      size_t size);
 /* Look `name` up from the innermost scope outwards. YOKE_NAMES_NONE: nowhere. */
 int  model_find(const scope *s, const yoke_names *names, const char *name);
+/* An entry that has mistakes: what is named by it or below it is not told as unknown. "" stands for all. */
+void model_refuse(reader *r, const char *full_name);
+/* Is the object of this name, or one in front of a dot or bracket of it, refused? "rope.node[3].x": "rope". */
+bool model_is_refused(const reader *r, const scope *s, const char *name);
 /* Index of a frame; frames on single masses of a chain ("c[5]") are made when first asked for. */
 bool model_frame(reader *r, const scope *s, const yoke_yaml_node *node, const char *key, int *out);
 /* Add a frame; takes nothing, copies the name. -1: out of memory or duplicate (recorded at `at`). */

@@ -94,7 +94,8 @@ typedef struct yoke_plan_integral {
  * the degrees. */
 typedef struct yoke_plan_step {
   bool                  is_free, is_controlled;
-  double                H; /* fixed step [s] */
+  bool                  wanders; /* a rigid joint is at a subsystem whose solver takes other steps in every pass */
+  double                H;       /* fixed step [s] */
   yoke_control_settings control;
   char                  scheme_reason[100], order_reason[100]; /* what was chosen and why, "": given */
 } yoke_plan_step;

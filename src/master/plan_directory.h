@@ -34,7 +34,7 @@ typedef struct named_connection {
   char            *name;
   int              n_rows;
   int              part, own; /* part < 0: it is wire `own`; own < 0: nothing can feel it */
-  bool             is_flexible_joint;
+  bool             is_flexible_joint, is_cut;
   const char      *force_unit[YOKE_MOST_ROWS], *g_unit[YOKE_MOST_ROWS]; /* of the rows */
   bool             has_coordinate[YOKE_N_COORDINATES];
   yoke_coordinate *coordinate[YOKE_N_COORDINATES]; /* of a wire, between its ports; else NULL */
@@ -61,24 +61,24 @@ void plan_define_part(yoke_plan *plan, int part);
 typedef struct plan_shown {
   const char          *name, *unit;
   const yoke_output   *output;
-  const yoke_quantity *row;      /* NULL: the user's own, or an integral */
-  bool                 of_frame; /* shown only where a pattern has a part for the frame, too */
+  const yoke_quantity *row;              /* NULL: the user's own, or an integral */
+  bool                 of_frame, of_cut; /* shown only where a pattern has a part for the frame, or the cut, too */
 } plan_shown;
 
-/* What is not shown by itself is visited where somebody asks for it: by rows of the list of quantities, and of frames. */
+/* What is not shown by itself is visited where somebody asks for it: by rows of the list of quantities, of frames, and of cuts. */
 typedef struct plan_hidden {
-  bool all, row[YOKE_MOST_QUANTITY_ROWS], frames;
+  bool all, row[YOKE_MOST_QUANTITY_ROWS], frames; /* and cuts of chains */
 } plan_hidden;
 
 /* Walks all outputs in file order. Return false from `visit` to stop. */
 typedef struct plan_walk {
   const yoke_plan   *plan;
   bool               whole_chains;
-  const plan_hidden *hidden;      /* NULL: nothing of it; plan_all_hidden: all */
-  bool               with_absent; /* also what only couplings show, of every connection */
-  bool               is_count;    /* names are not asked for and are "" */
-  int                n_patterns;  /* > 0: masses of chains that none of them can mean are passed over */
-  char *const       *patterns;
+  const plan_hidden *hidden; /* NULL: nothing of it; plan_all_hidden: all */
+  bool with_absent; /* also what only couplings show, of every connection, and of every cut that a chain could have */
+  bool is_count;    /* names are not asked for and are "" */
+  int  n_patterns;  /* > 0: masses of chains that none of them can mean are passed over */
+  char *const *patterns;
   bool (*visit)(void *user, const plan_shown *shown);
   void *user;
 } plan_walk;

@@ -22,9 +22,11 @@ static bool is_visited(const plan_walk *w, int i, bool of_frame) {
   return w->hidden != NULL && (w->hidden->all || (of_frame ? w->hidden->frames : w->hidden->row[i]));
 }
 
-static bool pass_in(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
-                    bool of_frame, const char *unit, const yoke_output *output) {
-  if (w->is_count) return w->visit(w->user, &(plan_shown){"", unit, output, row, of_frame});
+/* Whether it is of a frame or a cut, and its row, are in `shown`; its name follows. */
+static bool pass_as(const plan_walk *w, const char *object, int component, int number, plan_shown shown) {
+  const yoke_quantity *row = shown.row;
+  shown.name               = "";
+  if (w->is_count) return w->visit(w->user, &shown);
   char        word[64], name[PLAN_NAME_LENGTH];
   const char *plain = yoke_quantity_name(row, component);
   if (strchr(plain, '[') != NULL) {
@@ -32,12 +34,13 @@ static bool pass_in(const plan_walk *w, const char *object, const yoke_quantity 
     plain = word;
   }
   snprintf(name, sizeof name, "%s.%s", object, plain);
-  return w->visit(w->user, &(plan_shown){name, unit, output, row, of_frame});
+  shown.name = name;
+  return w->visit(w->user, &shown);
 }
 
-static bool pass(const plan_walk *w, const char *object, const yoke_quantity *row, int component, int number,
-                 bool of_frame, const yoke_output *output) {
-  return pass_in(w, object, row, component, number, of_frame, row->unit, output);
+static bool pass(const plan_walk *w, const char *object, const yoke_quantity *row, int component,
+                 const yoke_output *output) {
+  return pass_as(w, object, component, 0, (plan_shown){.unit = row->unit, .output = output, .row = row});
 }
 
 yoke_output plan_component_output(const yoke_plan *plan, int b, yoke_native_quantity quantity, int i) {
@@ -102,7 +105,8 @@ static bool visit_chain(const plan_walk *w, int b, const yoke_quantity *row, yok
     if (i == body->n) break;
     const yoke_output output = plan_component_output(w->plan, b, quantity, i);
     if (!w->is_count) put_number(i + 1, number);
-    if (!w->visit(w->user, &(plan_shown){w->is_count ? "" : name, row->unit, &output, row, false})) return false;
+    const plan_shown shown = {.name = w->is_count ? "" : name, .unit = row->unit, .output = &output, .row = row};
+    if (!w->visit(w->user, &shown)) return false;
   }
   return true;
 }
@@ -110,7 +114,7 @@ static bool visit_chain(const plan_walk *w, int b, const yoke_quantity *row, yok
 static bool visit_components(const plan_walk *w, int b, const yoke_quantity *row, yoke_native_quantity quantity) {
   for (int k = row->first; k < row->first + row->n; ++k) {
     const yoke_output output = plan_component_output(w->plan, b, quantity, k);
-    if (!pass(w, w->plan->directory->bodies[b].name, row, k, 0, false, &output)) return false;
+    if (!pass(w, w->plan->directory->bodies[b].name, row, k, &output)) return false;
   }
   return true;
 }
@@ -135,7 +139,8 @@ static bool visit_frame(const plan_walk *w, const named_frame *frame) {
       const yoke_output output = {.source = YOKE_OUTPUT_PART,
                                   .index  = frame->part,
                                   .handle = yoke_native_handle(quantity[row->level], frame->own, k)};
-      if (!pass(w, frame->name, row, k, 0, true, &output)) return false;
+      const plan_shown  shown  = {.unit = row->unit, .output = &output, .row = row, .of_frame = true};
+      if (!pass_as(w, frame->name, k, 0, shown)) return false;
     }
   }
   return true;
@@ -187,6 +192,11 @@ static bool has_row(const plan_walk *w, const named_connection *c, const yoke_qu
   return c->part < 0 && c->own >= 0 && (quantity != YOKE_WIRE_FORCE_MEAN || has_inner_nodes(w->plan, c->own));
 }
 
+static plan_shown shown_of(const named_connection *c, const yoke_quantity *row, const char *unit,
+                           const yoke_output *output) {
+  return (plan_shown){.unit = unit, .output = output, .row = row, .of_cut = c->is_cut};
+}
+
 static bool visit_rows(const plan_walk *w, const named_connection *c, const yoke_quantity *row) {
   static const yoke_wire_quantity quantities[] = {YOKE_WIRE_FORCE, YOKE_WIRE_G, YOKE_WIRE_MISMATCH,
                                                   YOKE_WIRE_FORCE_MEAN}; /* in the order of the list */
@@ -194,16 +204,17 @@ static bool visit_rows(const plan_walk *w, const named_connection *c, const yoke
   for (int i = 0; has_row(w, c, row, quantity) && i < c->n_rows; ++i) {
     const yoke_output output = row_output(c, quantity, i);
     const char       *unit   = quantity == YOKE_WIRE_G ? c->g_unit[i] : c->force_unit[i];
-    if (!pass_in(w, c->name, row, row->first, i + 1, false, unit, &output)) return false;
+    if (!pass_as(w, c->name, row->first, i + 1, shown_of(c, row, unit, &output))) return false;
   }
   return true;
 }
 
 /* Numbers of the energy account that stand in one row of the list: `first` is the place of the object's own. */
-static bool visit_account(const plan_walk *w, const char *object, const yoke_quantity *row, int first) {
+static bool visit_account(const plan_walk *w, const char *object, bool of_cut, const yoke_quantity *row, int first) {
   for (int k = row->first; k < row->first + row->n; ++k) {
     const yoke_output output = {.source = YOKE_OUTPUT_ACCOUNT, .index = first + k};
-    if (!pass(w, object, row, k, 0, false, &output)) return false;
+    const plan_shown  shown  = {.unit = row->unit, .output = &output, .row = row, .of_cut = of_cut};
+    if (!pass_as(w, object, k, 0, shown)) return false;
   }
   return true;
 }
@@ -215,10 +226,10 @@ static bool visit_coupling_account(const plan_walk *w, const named_connection *c
   if (!is_there && !w->with_absent) return true;
   const int first  = yoke_account_of_wire(w->plan->n_parts, c->own, 0);
   const int behind = row->first > 2 ? 1 : 0; /* of the works, which are two */
-  if (row->first != 2) return visit_account(w, c->name, row, first + behind);
+  if (row->first != 2) return visit_account(w, c->name, c->is_cut, row, first + behind);
   for (int side = 0; side < 2; ++side) {
     const yoke_output output = {.source = YOKE_OUTPUT_ACCOUNT, .index = first + YOKE_ACCOUNT_WORK_1 + side};
-    if (!pass(w, c->name, row, row->first, side + 1, false, &output)) return false;
+    if (!pass_as(w, c->name, row->first, side + 1, shown_of(c, row, row->unit, &output))) return false;
   }
   return true;
 }
@@ -231,7 +242,7 @@ static bool visit_subsystem(const plan_walk *w, int p) {
   snprintf(object, sizeof object, "subsystem.%.100s", w->plan->parts[p].name);
   for (int i = 0; (row = yoke_quantity_row(i)) != NULL; ++i) {
     if (row->of != YOKE_OF_SUBSYSTEM || !is_visited(w, i, false)) continue;
-    if (is_complete && !visit_account(w, object, row, yoke_account_of_part(p, 0))) return false;
+    if (is_complete && !visit_account(w, object, false, row, yoke_account_of_part(p, 0))) return false;
   }
   return true;
 }
@@ -239,7 +250,7 @@ static bool visit_subsystem(const plan_walk *w, int p) {
 static bool visit_total_leak(const plan_walk *w) {
   const yoke_quantity *row    = yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, YOKE_TOTAL_LEAK);
   const yoke_output    output = {.source = YOKE_OUTPUT_ACCOUNT, .index = YOKE_ACCOUNT_TOTAL_LEAK};
-  return pass(w, "total", row, YOKE_TOTAL_LEAK, 0, false, &output);
+  return pass(w, "total", row, YOKE_TOTAL_LEAK, &output);
 }
 
 /* Leaks and works, which are shown where somebody asks for them. */
@@ -255,7 +266,7 @@ static bool visit_accounts(const plan_walk *w) {
 static bool visit_coordinate(const plan_walk *w, const named_connection *c, const yoke_quantity *row) {
   if (!c->has_coordinate[row->first]) return true;
   const yoke_output output = coordinate_output(c, row->first, row->level == YOKE_LEVEL_VELOCITY);
-  return pass(w, c->name, row, row->first, 0, false, &output);
+  return pass(w, c->name, row, row->first, &output);
 }
 
 static bool visit_connection(const plan_walk *w, const named_connection *c) {
@@ -266,6 +277,39 @@ static bool visit_connection(const plan_walk *w, const named_connection *c) {
           : row->level == YOKE_LEVEL_ENERGY ? visit_coupling_account
                                             : visit_rows)(w, c, row))
       return false;
+  }
+  return true;
+}
+
+/* Wire `own` in element j of a chain; own < 0: it is not cut there. */
+static bool visit_cut(const plan_walk *w, char *name, int own) {
+  const named_connection cut = {
+      .name = name, .n_rows = 1, .part = -1, .own = own, .is_cut = true, .force_unit = {"N"}, .g_unit = {"m"}};
+  return visit_connection(w, &cut);
+}
+
+static bool visit_cuts(const plan_walk *w) {
+  for (int k = 0; k < w->plan->n_couplings; ++k) {
+    const yoke_plan_coupling *coupling = &w->plan->couplings[k];
+    if (coupling->chain_name != NULL && !visit_cut(w, coupling->name, k)) return false;
+  }
+  return true;
+}
+
+/* Those that a chain of n masses could have: up to n - 1. */
+static bool visit_absent_cuts(const plan_walk *w) {
+  for (int b = 0; b < w->plan->directory->n_bodies; ++b) {
+    const named_body *body = &w->plan->directory->bodies[b];
+    char              name[PLAN_NAME_LENGTH];
+    if (body->kind != YOKE_BODY_CHAIN) continue;
+    const int length = snprintf(name, sizeof name - NUMBER, "%s.cut[", body->name);
+    for (int j = 0; length < (int)sizeof name - NUMBER; ++j) {
+      name[length] = '\0';
+      j            = next_meant(w, name, (size_t)length, j, body->n - 1);
+      if (j >= body->n - 1) break;
+      put_number(j + 1, name + length);
+      if (!visit_cut(w, name, -1)) return false;
+    }
   }
   return true;
 }
@@ -315,10 +359,11 @@ bool plan_visit_all(const plan_walk *w) {
   for (int c = 0; c < d->n_connections; ++c) {
     if (!visit_connection(w, &d->connections[c])) return false;
   }
+  if (is_visited(w, 0, true) && !(w->with_absent ? visit_absent_cuts : visit_cuts)(w)) return false;
   if (!visit_signals(w)) return false;
   for (int k = 0; k < n_totals(w); ++k) {
     const yoke_output output = {.source = YOKE_OUTPUT_TOTAL, .row = k};
-    if (!pass(w, "total", yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k, 0, false, &output)) return false;
+    if (!pass(w, "total", yoke_quantity_at(YOKE_OF_TOTAL, YOKE_LEVEL_ENERGY, k), k, &output)) return false;
   }
   if (!visit_accounts(w)) return false;
   for (int k = 0; k < w->plan->formulas.n; ++k) {

@@ -42,7 +42,8 @@ static bool asks_for(const char *pattern, const yoke_quantity *row) {
 
 bool plan_is_meant(const char *pattern, const plan_shown *shown) {
   if (!yoke_text_matches(pattern, shown->name)) return false;
-  if (shown->of_frame) return n_dots(pattern) >= n_dots(shown->name);
+  if ((shown->of_frame || shown->of_cut) && n_dots(pattern) < n_dots(shown->name)) return false;
+  if (shown->of_frame) return true; /* all of it */
   return shown->row == NULL || shown->row->asked == NULL || asks_for(pattern, shown->row);
 }
 
@@ -84,9 +85,15 @@ static bool meet_one(void *user, const plan_shown *shown) {
 }
 
 bool plan_is_absent(const yoke_plan *plan, const char *pattern) {
-  absence a = {.pattern = pattern};
-  plan_visit_all(
-      &(plan_walk){.plan = plan, .hidden = &plan_all_hidden, .with_absent = true, .visit = meet_one, .user = &a});
+  absence a           = {.pattern = pattern};
+  char   *patterns[1] = {(char *)(uintptr_t)pattern}; /* read */
+  plan_visit_all(&(plan_walk){.plan        = plan,
+                              .hidden      = &plan_all_hidden,
+                              .with_absent = true,
+                              .n_patterns  = 1,
+                              .patterns    = patterns,
+                              .visit       = meet_one,
+                              .user        = &a});
   return a.is_met;
 }
 

@@ -1,6 +1,8 @@
 #include "master/plan_builder.h"
 
 #include "coupling/scheme.h"
+#include "integrate/integrator.h"
+#include "master/submodel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -136,12 +138,32 @@ static void explain(plan_builder *b) {
                                                                    : " (as the formulations bear)");
 }
 
+/* A rigid joint at a subsystem with such a solver: what multipliers show of its steps, positions times m / H^2, is no error that shorter macro steps mend. */
+static void find_wanderer(plan_builder *b) {
+  static const double fine = 1e-8;
+  yoke_plan          *plan = b->plan;
+  for (int k = 0; k < plan->n_couplings && !plan->step.wanders; ++k) {
+    const yoke_plan_coupling *coupling = &plan->couplings[k];
+    for (int side = 0; side < 2 && coupling->is_joint && !plan->step.wanders; ++side) {
+      if (plan_foreign(b, coupling->part[side]) != NULL) continue;
+      const yoke_solver_def *solver = &plan_submodel(b, coupling->part[side])->model->solver;
+      plan->step.wanders            = yoke_integrator_wanders(solver->kind);
+      if (plan->step.wanders && solver->rtol > 1.0001 * fine)
+        yoke_note(b->ctx,
+                  "solver '%s' of subsystem '%s' takes other steps in every pass, which the forces of joint '%s' show: "
+                  "with rtol %g macro steps may become very short; use solver auto or radau5, or an rtol of %g",
+                  solver->kind, plan_part_name(b, coupling->part[side]), coupling->name, solver->rtol, fine);
+    }
+  }
+}
+
 void plan_choose_step(plan_builder *b) {
   yoke_scheme_settings *scheme = &b->plan->scheme;
   if (!b->plan->step.is_controlled) return;
   scheme->start = YOKE_START_RAMP;
   choose_scheme(b);
   choose_orders(b);
+  find_wanderer(b);
   scheme->order = b->plan->step.control.order_max;
   explain(b);
 }

@@ -60,10 +60,13 @@ const char *plan_asked_share(const yoke_model *model, const yoke_plan_options *o
   return NULL;
 }
 
-/* Cuts of chains have no name in the list of outputs: they are no connections of the model. */
 static bool may_have_account(const yoke_plan *plan, const char *name) {
   const char *dot = strrchr(name, '.');
   if (strncmp(name, "subsystem.", 10) == 0 || strchr(name, '*') != NULL) return true;
+  for (int k = 0; dot != NULL && k < plan->n_couplings; ++k) {
+    const char *cut = plan->couplings[k].chain_name != NULL ? plan->couplings[k].name : "";
+    if (strlen(cut) == (size_t)(dot - name) && strncmp(cut, name, (size_t)(dot - name)) == 0) return true;
+  }
   for (int i = 0; dot != NULL && i < plan->directory->n_connections; ++i) {
     const char *connection = plan->directory->connections[i].name;
     if (strlen(connection) == (size_t)(dot - name) && strncmp(connection, name, (size_t)(dot - name)) == 0) return true;

@@ -26,12 +26,13 @@ static void say(yoke_step_choice *choice, const char *format, ...) {
 }
 
 /* Who names an estimator wants that control as it was published, of single steps, unless they add up to far more; those of cv do not. Copies in
- * halos differ from their originals by what the solvers of both leave, too, and no shorter macro step lowers that. */
+ * halos differ from their originals by what the solvers of both leave, too, and no shorter macro step lowers that; nor what solvers leave in multipliers that
+ * take other steps in every pass: there a budget makes steps ever shorter, and that noise only adds up more often. */
 static double open_budget(const yoke_plan *plan, const yoke_graph *graph, bool names_estimator,
                           yoke_estimator_kind estimator) {
   bool is_all_joints = true;
   for (int k = 0; k < plan->n_couplings; ++k) is_all_joints = is_all_joints && plan->couplings[k].is_joint;
-  if (yoke_graph_is_all_overlap(graph)) return 0.0;
+  if (yoke_graph_is_all_overlap(graph) || plan->step.wanders) return 0.0;
   if (names_estimator) return estimator == YOKE_ESTIMATOR_CV ? 0.0 : wide_budget;
   return is_all_joints ? joint_budget : usual_budget;
 }

@@ -162,6 +162,27 @@ static void a_run_with_an_unstable_step_is_warned_of_unless_told_not_to(void **s
   assert_null(strstr(f->err, "predicted"));
 }
 
+static void a_motion_that_goes_on_has_no_rest_state_to_linearise_about(void **state) {
+  static const char *const commands[] = {"info @/driven.yaml --modes", "info @/driven.yaml --linearize @/out.txt"};
+  fixture                 *f          = *state;
+  char                     path[128], command[160];
+  write_text(in_folder(f, "driven.yaml", path),
+             "yoke: 1\nname: driven\nt_end: 1\nbodies:\n"
+             "  arm: {kind: planar, mass: 1, inertia: 1}\n  bob: {kind: planar, mass: 1, inertia: 1}\n"
+             "connections:\n  drive: {kind: revolute, between: [ground, arm], motion: 0.25 + 3*t}\n"
+             "  spring: {kind: bushing, between: [arm, bob], stiffness: [100, 100, 10], damping: [1, 1, 0.1]}\n");
+  for (int k = 0; k < 2; ++k) {
+    assert_int_equal(yoke(f, commands[k]), 4);
+    assert_says(f->err,
+                "the motion of joint 'drive' goes on at t = 0 s, by 3 per second and 0 per second squared; hold it "
+                "where it is, motion: 0.25, or linearise about the start itself (yoke info --at start)");
+    snprintf(command, sizeof command, "%s --at start", commands[k]);
+    assert_int_equal(yoke(f, command), 0);
+    snprintf(command, sizeof command, "%s --set connections.drive.motion=0.25", commands[k]);
+    assert_int_equal(yoke(f, command), 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(modes_of_two_masses_are_those_of_their_matrix),
@@ -170,6 +191,7 @@ int main(void) {
       TEST(an_unstable_mode_is_named),
       TEST(f52_a_cantilever_at_rest_is_at_rest),
       TEST(no_rest_state_is_an_error_with_a_remedy),
+      TEST(a_motion_that_goes_on_has_no_rest_state_to_linearise_about),
       TEST(coefficients_that_are_not_finite_are_an_error),
       TEST(matrices_are_written_as_csv_text_and_hdf5),
       TEST(a_run_with_an_unstable_step_is_warned_of_unless_told_not_to),

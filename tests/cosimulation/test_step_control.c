@@ -371,6 +371,33 @@ static void what_an_estimator_cannot_do_is_refused_with_a_remedy(void **state) {
   }
 }
 
+/* Two stiff rods: what bdf leaves in the multiplier grows as steps become shorter, and a budget would make them ever shorter (2e5 steps by 1 ms). */
+static void solvers_that_take_other_steps_in_every_pass_have_no_budget_at_a_joint(void **state) {
+  static const char rods[] =
+      "yoke: 1\ngravity: [0, 0, -9.81]\nt_end: 0.5\nbodies:\n"
+      "  one: {kind: cosserat-rod, elements: 5, length: 1, section: {circle: 0.01}, young: 1e8, density: 1000,\n"
+      "        damping: 1e-3, from: [0, 0, 0], to: [1, 0, 0]}\n"
+      "  two: {kind: cosserat-rod, elements: 5, length: 1, section: {circle: 0.01}, young: 1e8, density: 1000,\n"
+      "        damping: 1e-3, from: [1, 0, 0], to: [2, 0, 0]}\n"
+      "connections:\n"
+      "  nail: {kind: spherical, between: [[0, 0, 0], one.a]}\n"
+      "  knee: {kind: spherical, between: [one.b, two.a]}\n"
+      "split: {a: [one], b: [two]}\n"
+      "cosimulation: {step: auto}\nsolvers: {default: {kind: bdf, rtol: 1e-8}}\n";
+  (void)state;
+  cosim split = cosim_done(rods, NULL, 0.02), whole = cosim_done_monolithic(rods, "solvers.default.kind=radau5", 0.02);
+  CHECK_NEAR(cosim_value(&split, "two.b.z"), cosim_value(&whole, "two.b.z"), 1e-7);
+  if (split.summary.macro.steps > 150) fail_msg("%lld macro steps", (long long)split.summary.macro.steps);
+  cosim_close(&split);
+  cosim_close(&whole);
+  cosim_open(&split, rods, "solvers.default.rtol=1e-6");
+  cosim_expect(&split, YOKE_OK);
+  if (strstr(yoke_context_message(split.ctx, 0), "solver 'bdf' of subsystem 'a' takes other steps in every pass") ==
+      NULL)
+    fail_msg("%s", yoke_context_message(split.ctx, 0));
+  cosim_close(&split);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_and_failures_of_a_fixed_degree_are_those_of_kraft_5),
@@ -385,6 +412,7 @@ int main(void) {
       cmocka_unit_test(one_correction_per_step_gets_through_with_a_loose_tolerance),
       cmocka_unit_test(a_model_without_step_chooses_scheme_and_estimator),
       cmocka_unit_test(what_an_estimator_cannot_do_is_refused_with_a_remedy),
+      cmocka_unit_test(solvers_that_take_other_steps_in_every_pass_have_no_budget_at_a_joint),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

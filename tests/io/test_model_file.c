@@ -559,6 +559,65 @@ static void mistakes_in_a_split_are_found(void **state) {
       "did you mean 'free_length'?");
 }
 
+static void what_names_a_refused_object_is_not_told_as_well(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *message;
+  } one[] = {
+      {"bodies: {rope: {kind: cosserat-rod, elements: 4, length: 1, section: {circle: 0.01}, yuong: 5e6, density: "
+       "1000, "
+       "from: [0, 0, 0], to: [1, 0, 0]}}\nframes: {rope.b: {hook: [0, 0, 1]}}\n"
+       "connections: {nail: {kind: spherical, between: [[0, 0, 0], rope.a]}, "
+       "hook: {kind: spherical, between: [rope.b.hook, [1, 0, 1]]}}\n",
+       "did you mean 'young'?"},
+      {"bodies: {cable: {kind: ancf-cable, elements: 4, mas: 1, axial_stiffness: 1, bending_stiffness: 1, "
+       "from: [0, 0, 0], to: [1, 0, 0]}}\n"
+       "connections: {nail: {kind: spherical, between: [[0, 0, 0], cable.node[2]]}}\n",
+       "did you mean 'mass'?"},
+      {"bodies: {arm: {kind: linear, mass: [[1]], stifness: [[1]], frames: {end: {}}}}\n"
+       "loads: {pull: {kind: constant, on: arm.end, force: [1, 0, 0]}}\n",
+       "did you mean 'stiffness'?"},
+      {"bodies: {ball: {kind: rigit, mass: 1, inertia: [1, 1, 1], frames: {top: [0, 0, 1]}}}\n"
+       "connections: {nail: {kind: spherical, between: [ground, ball.top]}}\noutputs: {high: ball.z + 1}\n",
+       "did you mean 'rigid'?"},
+      {"bodies: {rod: {kind: planar, count: 3, mass: i - 1, inertia: 1, frames: {tip: [1, 0]}}}\n"
+       "connections: {knee: {kind: revolute, between: [rod[2].tip, rod[3]]}}\n",
+       "'bodies.rod.mass'"},
+      {"bodies: {c: {kind: chain, n: 0, mass: 1, stiffness: 1}}\n"
+       "connections: {wall: {kind: spring-damper, between: [ground, c[1]], stiffness: 1}}\noutputs: {end: c.x[1]}\n"
+       "cosimulation: {couplings: {c.cut[1]: {formulation: overlap}}}\n",
+       "'bodies.c.n'"},
+      {"bodies: [{kind: particle, mass: 1}]\nconnections: {nail: {kind: spherical, between: [ground, p]}}\n",
+       "'bodies'"},
+      {"bodies: {p: {kind: particle, mass: 1}}\nconnections: {nail: {kind: sphere, between: [ground, p]}}\n"
+       "outputs: {pull: 'nail.force[1]'}\ncosimulation: {couplings: {nail: {formulation: baumgarte}}}\n",
+       "'connections.nail.kind'"},
+      {"assemblies: {leg: {bodies: {foot: {kind: particle, mass: 1}}}}\ninstances: {left: {of: leq}}\n"
+       "bodies: {p: {kind: particle, mass: 1}}\nconnections: {nail: {kind: spherical, between: [p, left.foot]}}\n"
+       "events: {kick: {when: t - 0.5, set: {left.foot.vx: 1}}}\n",
+       "found 'leq'"},
+  };
+  for (int k = 0; k < (int)(sizeof one / sizeof one[0]); ++k) {
+    char text[2000];
+    snprintf(text, sizeof text, HEAD "%s", one[k].text);
+    loaded l = load_set(text, 0, NULL);
+    assert_int_equal(l.status, YOKE_E_MODEL);
+    if (yoke_context_n_messages(l.ctx) != 1 || !has_message(&l, one[k].message))
+      fail_msg("%d: '%s', then '%s'", k, yoke_context_message(l.ctx, 0),
+               yoke_context_n_messages(l.ctx) > 1 ? yoke_context_message(l.ctx, 1) : "");
+    release(&l);
+  }
+}
+
+static void other_names_are_told_beside_a_refused_object(void **state) {
+  (void)state;
+  loaded l = load_set(HEAD "bodies: {rope: {kind: particle, mas: 1}, ropes: {kind: particle, mass: 1}}\n"
+                           "connections: {nail: {kind: spherical, between: [ground, ropes2]}}\n",
+                      0, NULL);
+  assert_true(has_message(&l, "found 'ropes2', expected the name of a body or frame; did you mean 'ropes'?"));
+  release(&l);
+}
+
 /* ---- overrides and includes ---- */
 
 static void overrides_change_any_key(void **state) {
@@ -1078,6 +1137,8 @@ int main(void) {
       cmocka_unit_test(mistakes_in_step_control_are_found),
       cmocka_unit_test(a_split_that_does_not_fit_is_left_out_of_a_whole),
       cmocka_unit_test(mistakes_in_a_split_are_found),
+      cmocka_unit_test(what_names_a_refused_object_is_not_told_as_well),
+      cmocka_unit_test(other_names_are_told_beside_a_refused_object),
       cmocka_unit_test(overrides_change_any_key),
       cmocka_unit_test(the_absolute_tolerance_follows_the_relative_one),
       cmocka_unit_test(overrides_create_missing_maps),

@@ -391,6 +391,73 @@ static void an_output_of_the_user_goes_with_the_part_that_it_reads(void **state)
   cosim_close(&c);
 }
 
+/* ---- cuts of chains ---- */
+
+#define CHAIN                                                                                                          \
+  "yoke: 1\nt_end: 0.01\n"                                                                                             \
+  "bodies: {c: {kind: chain, n: 24, mass: 0.001, stiffness: 1000 + i, damping: 0.02, x: 0.001*sin(i)}}\n"              \
+  "split: {c: 3}\n"                                                                                                    \
+  "cosimulation: {scheme: explicit, step: 1e-5}\n"
+
+static void a_cut_of_a_chain_shows_the_deflection_and_force_of_its_element(void **state) {
+  static const char *const of[] = {"constitutive", "overlap"};
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    char sets[200];
+    snprintf(sets, sizeof sets, "cosimulation.couplings.formulation=%s;outputs.pull=2*c.cut[2].force[1]", of[k]);
+    cosim        c = cosim_done(CHAIN, sets, 0.01);
+    const double g = cosim_value(&c, "c.x[17]") - cosim_value(&c, "c.x[16]"), /* element 16 joins masses 16 and 17 */
+        rate       = cosim_value(&c, "c.v[17]") - cosim_value(&c, "c.v[16]");
+    const double force = (1000.0 + 16.0) * g + 0.02 * rate, size = cosim_value(&c, "c.cut[2].force[1]");
+    CHECK_NEAR(cosim_value(&c, "c.cut[2].g[1]"), g, 1e-18);
+    CHECK_NEAR(size, force, 1e-2 * fabs(force)); /* the coupling value is one macro step old at most */
+    CHECK_NEAR(cosim_value(&c, "pull"), 2.0 * size, 0.0);
+    CHECK_NEAR(cosim_value(&c, "c.cut[2].mismatch[1]"), 0.0, 1e-6 * fabs(force));
+    cosim_close(&c);
+  }
+}
+
+static void a_cut_of_a_chain_is_shown_where_a_pattern_has_a_part_for_it(void **state) {
+  static const struct {
+    const char *pattern;
+    int         n;
+  } one[] = {{"c.cut[*].*", 4}, {"c.cut[*].force*", 2}, {"*.cut[1].g[1]", 1}, {"c.cut[1..2].mismatch*", 2},
+             {"c.*", 48},       {"c.cut[*].work*", 4},  {"c.cut[2].leak", 1}};
+  (void)state;
+  for (size_t k = 0; k < sizeof one / sizeof one[0]; ++k) {
+    char  sets[200];
+    cosim c;
+    snprintf(sets, sizeof sets, "output.select=[\"%s\"]", one[k].pattern);
+    cosim_open(&c, CHAIN, sets);
+    cosim_expect(&c, YOKE_OK);
+    assert_int_equal(c.plan->outputs.n, one[k].n);
+    cosim_close(&c);
+  }
+  assert_refused(CHAIN, "output.select=[\"c.cut[24].*\"]", false, "'c.cut[24].*' matches no output");
+  assert_refused(CHAIN, "outputs.pull=c.cut[0].force[1]", false,
+                 "expected the name of an output; did you mean 'c.cut[");
+}
+
+static void a_cut_that_this_run_has_not_is_left_out_of_it(void **state) {
+  static const char sets[] = "outputs.pull=2*c.cut[2].force[1];output.select=[\"c.cut[2].*\", pull, \"c.x[1]\"]";
+  (void)state;
+  cosim c;
+  cosim_open_monolithic(&c, CHAIN, sets);
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(c.plan->outputs.n, 1);
+  cosim_close(&c);
+}
+
+static void halos_tell_no_leak_of_a_cut(void **state) {
+  (void)state;
+  cosim c;
+  cosim_open(&c, CHAIN, "cosimulation.couplings.formulation=overlap;output.select=[\"c.cut[2].leak\", \"c.x[1]\"]");
+  cosim_expect(&c, YOKE_OK);
+  assert_int_equal(c.plan->outputs.n, 1);
+  assert_non_null(strstr(last_message(&c), "'c.cut[2].leak' matches no output of this run: halos"));
+  cosim_close(&c);
+}
+
 /* ---- split and whole ---- */
 
 static void f62_split_and_whole_agree_in_frames_joints_and_outputs_of_users(void **state) {
@@ -457,6 +524,10 @@ int main(void) {
       cmocka_unit_test(an_unknown_name_in_an_output_of_the_user_is_told_with_its_place),
       cmocka_unit_test(an_output_of_the_user_that_is_not_finite_is_named),
       cmocka_unit_test(an_output_of_the_user_goes_with_the_part_that_it_reads),
+      cmocka_unit_test(a_cut_of_a_chain_shows_the_deflection_and_force_of_its_element),
+      cmocka_unit_test(a_cut_of_a_chain_is_shown_where_a_pattern_has_a_part_for_it),
+      cmocka_unit_test(a_cut_that_this_run_has_not_is_left_out_of_it),
+      cmocka_unit_test(halos_tell_no_leak_of_a_cut),
       cmocka_unit_test(f62_split_and_whole_agree_in_frames_joints_and_outputs_of_users),
       cmocka_unit_test(the_coordinate_of_a_joint_across_the_split_comes_from_its_ports),
       cmocka_unit_test(a_load_of_a_part_reads_its_own_frames_and_joints),
