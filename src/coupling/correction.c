@@ -7,9 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Solvers that read coupling values once in a macro step, or twice, do not tell those in between from each other. */
 static yoke_status singular(const yoke_graph *g, yoke_context *ctx) {
-  return yoke_fail(ctx, YOKE_SINGULAR, "the coupling conditions are singular at t = %.9g s (%d conditions)", g->t_next,
-                   g->n_c);
+  return yoke_fail(ctx, YOKE_SINGULAR,
+                   "the coupling conditions are singular at t = %.9g s (%d conditions); a solver with a fixed step "
+                   "(solvers.NAME.step) needs several of them in a macro step",
+                   g->t_next, g->n_c);
 }
 
 static void tag_matrix(yoke_graph *g) {

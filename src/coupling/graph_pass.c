@@ -309,7 +309,24 @@ static yoke_status pass_status(yoke_graph *g, yoke_context *ctx) {
   return status;
 }
 
-/* Of integrations beside the main ones a lack of memory and a subsystem that gives up end the pass; all else shows in what they give. */
+/* A perturbed integration that failed leaves a column without numbers. */
+static yoke_status check_columns(const yoke_graph *g, yoke_context *ctx) {
+  for (int k = 0; k < g->n_tasks; ++k) {
+    const graph_task *task = &g->tasks[k];
+    if (task->column < 0 || task->status == YOKE_OK) continue;
+    const graph_subsystem *s       = &g->subsystems[task->subsystem];
+    const graph_channel   *channel = &g->channels[s->column_channel[task->column]];
+    return yoke_fail(ctx, YOKE_NON_FINITE,
+                     "subsystem '%s': the step of %.6g s from t = %.9g s, repeated with other inputs of coupling '%s', "
+                     "failed: %s; use another solver for it, or looser tolerances",
+                     s->subsystem->name, g->H, g->block->past_t[0], g->wires[channel->wire].wire.name,
+                     yoke_status_text(task->status));
+  }
+  return YOKE_OK;
+}
+
+/* Of integrations beside the main ones a lack of memory, a subsystem that gives up and perturbed ones end the pass; all else shows in what they
+ * give. */
 static yoke_status check_tasks(const yoke_graph *g, yoke_context *ctx) {
   for (int k = 0; k < g->n_tasks; ++k) {
     const yoke_status status = g->tasks[k].status;
@@ -321,7 +338,7 @@ static yoke_status check_tasks(const yoke_graph *g, yoke_context *ctx) {
                        "subsystem '%s': the step of %.6g s from t = %.9g s, repeated with other inputs, failed", name,
                        g->H, g->block->past_t[0]);
   }
-  return YOKE_OK;
+  return check_columns(g, ctx);
 }
 
 /* Outputs of the predicted inputs, for the error estimate. */

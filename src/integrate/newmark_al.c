@@ -26,6 +26,7 @@ enum { MAX_ITERATIONS = 20 };
 
 static const double TOLERANCE = 1e-12; /* of increments of q against its size */
 static const double NOISE     = 1e-8;  /* increments below may be rounding: they need not shrink any more */
+static const double ROUNDING  = 1e-14; /* so may those below this share of the model's size, however small q is */
 static const double SOFTNESS  = 1e-8;  /* eps */
 static const double SLOW      = 0.1;   /* rate of convergence from which on the matrix is made anew */
 
@@ -243,6 +244,14 @@ static double largest_q(const yoke_implicit *implicit, const double *x) {
   return most;
 }
 
+/* The size of the model, by which tolerances are measured: 1 where nothing is said of it. */
+static double model_size(const yoke_equations *e) {
+  double most = 0.0;
+  if (e->size == NULL) return 1.0;
+  for (int k = 0; k < e->nq; ++k) most = fmax(most, e->size[k]);
+  return most;
+}
+
 /* q and v as far as their rates lead, lambda as it was. */
 static void predict(const newmark *self, double h, const newmark_work *work) {
   const yoke_equations *e = self->implicit->equations;
@@ -256,7 +265,8 @@ static yoke_status iterate(const newmark *self, yoke_integrator_state *state, co
   double               last     = (double)INFINITY;
   bool                 is_slow  = true; /* or there is no matrix yet */
   predict(self, h, work);
-  const double size = largest_q(implicit, work->x0) + h * largest_q(implicit, work->rates0);
+  const double rounding = ROUNDING * model_size(implicit->equations);
+  double       size     = largest_q(implicit, work->x0) + h * largest_q(implicit, work->rates0);
   for (int k = 0; k < MAX_ITERATIONS; ++k) {
     if (is_slow) YOKE_TRY(make_matrix(self, state, u, h, t, work));
     YOKE_TRY(residual(self, state, u, h, t, work));
@@ -264,8 +274,9 @@ static yoke_status iterate(const newmark *self, yoke_integrator_state *state, co
     ++state->counters.iterations;
     for (int i = 0; i < self->n; ++i) work->x[self->unknown[i]] += work->r[i];
     if (!yoke_all_finite(implicit->nx, work->x)) return YOKE_NON_FINITE;
+    size = fmax(size, largest_q(implicit, work->x)); /* a model that starts at rest with q = 0 has it from its step */
     const double change   = largest_q(implicit, work->r);
-    const bool   is_noise = change <= NOISE * size;
+    const bool   is_noise = change <= fmax(NOISE * size, rounding);
     if (change <= TOLERANCE * size || (is_noise && change > 0.5 * last)) return YOKE_OK;
     is_slow = !is_noise && change > SLOW * last;
     last    = change;

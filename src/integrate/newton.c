@@ -176,6 +176,17 @@ static bool multipliers_moved(const yoke_newton *newton, const yoke_newton_work 
   return change > 100 * (newton->rtol * size + newton->atol);
 }
 
+/* Corrections of v that are rounding errors of q, which x' = xd + alpha (x - x_pred) multiplies by alpha, in units of the tolerance. */
+static double noise_of_v(const yoke_newton *newton, const yoke_newton_work *work, double alpha) {
+  const yoke_dae *dae = newton->dae;
+  double          q = 0, weight = 0;
+  for (int i = 0; i < dae->nx; ++i) {
+    if (dae->component[i] == YOKE_COMPONENT_Q) q = fmax(q, fabs(work->x[i]));
+    if (dae->component[i] == YOKE_COMPONENT_V) weight = fmax(weight, work->weight[i]);
+  }
+  return 16 * DBL_EPSILON * q * alpha * weight;
+}
+
 static yoke_status iterate(const yoke_newton *newton, const yoke_newton_work *work, yoke_newton_memory *memory,
                            yoke_integrator_state *state, double t, double alpha) {
   const yoke_dae *dae   = newton->dae;
@@ -205,7 +216,7 @@ static yoke_status iterate(const yoke_newton *newton, const yoke_newton_work *wo
        * counts from the third correction on, or when the correction is large. */
       const double rate = last > 0 ? norm / last : 0;
       if (rate > WORST_RATE && (m > 1 || norm > 1))
-        return norm <= 1e-2 * newton->tolerance ? YOKE_OK : YOKE_NOT_CONVERGED;
+        return norm <= fmax(1e-2 * newton->tolerance, noise_of_v(newton, work, alpha)) ? YOKE_OK : YOKE_NOT_CONVERGED;
       const double bounded = fmin(rate, WORST_RATE);
       memory->ratio        = bounded / (1 - bounded);
     }

@@ -3,7 +3,9 @@
 #include "io/model_reader.h"
 #include "base/assert.h"
 #include "base/memory.h"
+#include "linalg/space.h"
 #include "model/cable.h"
+#include "model/rod.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,6 +362,25 @@ static bool check_mass(reader *r, const yoke_yaml_node *node, const linear_reade
   return true;
 }
 
+/* A warning where two rows show that stiffness or damping is not positive semidefinite: a_ii < 0 or a_ij^2 > a_ii a_jj. Matrices of reduced models
+ * with few digits miss the second by these. */
+static void warn_if_indefinite(reader *r, const yoke_yaml_node *at, const char *key, const linear_reader *l,
+                               const yoke_symmetric *A) {
+  const double digits = 1e-4;
+  for (int i = 0; at != NULL && i < l->n; ++i) {
+    const double own = entry_at(A, l->place[i], l->place[i]);
+    for (int k = A->start[l->place[i]]; k < A->start[l->place[i] + 1]; ++k) {
+      const double other = entry_at(A, A->column[k], A->column[k]), x = A->value[k];
+      if (own >= 0.0 && x * x <= (1.0 + digits) * own * fmax(0.0, other)) continue;
+      model_warning(r, at, key,
+                    "found a matrix that is not positive semidefinite in row %d: %s, and energy grows; write one that "
+                    "is unless this is meant",
+                    i + 1, strcmp(key, "damping") == 0 ? "it drives the motion" : "it pushes away from rest");
+      return;
+    }
+  }
+}
+
 /* ---- constraint rows ---- */
 
 static bool place_entries(reader *r, const yoke_yaml_node *node, const triplets *t, linear_rows *rows) {
@@ -486,6 +507,7 @@ static bool add_linear(reader *r, const yoke_yaml_node *key, const yoke_yaml_nod
     if (!store_matrix(r, at != NULL ? at : node, keys[k], &l->matrix[k], l->n, l->place, matrix[k])) return false;
   }
   if (!check_mass(r, yoke_yaml_find(node, "mass"), l, &linear->mass)) return false;
+  for (int k = 1; k < 3; ++k) warn_if_indefinite(r, yoke_yaml_find(node, keys[k]), keys[k], l, matrix[k]);
   if (l->rows.m > 0) {
     for (int k = 0; k < 3; ++k) {
       if (!multiply(r, l, matrix[k], &l->matrix[k]) ||
@@ -552,7 +574,8 @@ static bool read_linear(reader *r, scope *s, const yoke_yaml_node *key, const yo
 typedef struct cable_shape {
   int     n;         /* nodes */
   double *r, *slope; /* [n, 3] */
-  double  length;    /* along the line through the nodes */
+  bool    hangs;     /* as a chain without strain, so that slopes are directions */
+  double  length;    /* without strain; that along the line through the nodes, if it is not given */
 } cable_shape;
 
 static double distance(const double *a, const double *b) {
@@ -571,37 +594,65 @@ static void set_slopes(cable_shape *c, double L) {
       if (k > 0 && k < last) d = 0.5 * (x[3 + i] - x[i - 3]);
       c->slope[3 * k + i] = d / L;
     }
+    const double size = c->hangs ? vec3_norm(c->slope + 3 * k) : 1.0;
+    for (int i = 0; i < 3; ++i) c->slope[3 * k + i] /= size;
   }
 }
 
-/* `from` and `to`: straight; or `points`, one for each node. */
-static bool read_shape(reader *r, const scope *s, const yoke_yaml_node *map, cable_shape *c) {
-  const yoke_yaml_node *points = yoke_yaml_find(map, "points"), *from = yoke_yaml_find(map, "from"),
-                       *to = yoke_yaml_find(map, "to");
-  const int last           = c->n - 1;
-  if (points != NULL && (from != NULL || to != NULL))
-    return model_mistake(r, points, "points", "found 'points' and 'from' or 'to', expected one or the other");
-  if (points != NULL) {
-    if (points->kind != YOKE_YAML_LIST || points->n != c->n)
-      return model_mistake(r, points, "points", "found %d points, expected %d, one more than there are elements",
-                           points->kind == YOKE_YAML_LIST ? points->n : 0, c->n);
-    for (int k = 0; k < c->n; ++k) {
-      if (!model_numbers(r, s, points->items[k], "points", Q_LENGTH, 3, 3, c->r + 3 * k, NULL)) return false;
-    }
+static bool read_points_of_nodes(reader *r, const scope *s, const yoke_yaml_node *points, cable_shape *c) {
+  if (points->kind != YOKE_YAML_LIST || points->n != c->n)
+    return model_mistake(r, points, "points", "found %d points, expected %d, one more than there are elements",
+                         points->kind == YOKE_YAML_LIST ? points->n : 0, c->n);
+  for (int k = 0; k < c->n; ++k) {
+    double *x = c->r + 3 * k;
+    if (!model_numbers(r, s, points->items[k], "points", Q_LENGTH, 3, 3, x, NULL)) return false;
+    if (k > 0 && !(distance(x, x - 3) > 0.0))
+      return model_mistake(r, points->items[k], "points", "found the same point twice, expected different ones");
+  }
+  return true;
+}
+
+/* Straight, or, where the cable is longer than that, as a chain hangs. `length`: 0: that of the line. */
+static bool read_ends(reader *r, const scope *s, const yoke_yaml_node *map, double length, cable_shape *c) {
+  const yoke_yaml_node *from = yoke_yaml_find(map, "from"), *to = yoke_yaml_find(map, "to");
+  const int             last = c->n - 1;
+  double                a[3], b[3];
+  if (from == NULL || to == NULL)
+    return model_mistake(r, map, from == NULL ? "from" : "to",
+                         "found nothing, expected the ends of the cable, from: [x, y, z] and to: [x, y, z], or "
+                         "points: [[x, y, z], ...]");
+  if (!model_numbers(r, s, from, "from", Q_LENGTH, 3, 3, a, NULL) ||
+      !model_numbers(r, s, to, "to", Q_LENGTH, 3, 3, b, NULL))
+    return false;
+  const double span = distance(a, b);
+  if (!(span > 0.0)) return model_mistake(r, to, "to", "found the point 'from', expected another one");
+  if (length > span * (1.0 + 1e-9)) {
+    c->hangs = yoke_rod_hanging(last, length, a, b, r->model->gravity, c->r);
+    if (!c->hangs)
+      return model_mistake(r, to, "to",
+                           "found two ends %g m from each other for a length of %g m, expected gravity and ends that "
+                           "are not above each other so that the cable can hang; or 'points'",
+                           span, length);
   } else {
-    if (from == NULL || to == NULL)
-      return model_mistake(r, map, from == NULL ? "from" : "to",
-                           "found nothing, expected the ends of the cable, from: [x, y, z] and to: [x, y, z], or "
-                           "points: [[x, y, z], ...]");
-    if (!model_numbers(r, s, from, "from", Q_LENGTH, 3, 3, c->r, NULL) ||
-        !model_numbers(r, s, to, "to", Q_LENGTH, 3, 3, c->r + 3 * last, NULL))
-      return false;
-    for (int k = 1; k < last; ++k) {
-      for (int i = 0; i < 3; ++i) c->r[3 * k + i] = c->r[i] + (c->r[3 * last + i] - c->r[i]) * k / last;
+    for (int k = 0; k < last; ++k) {
+      for (int i = 0; i < 3; ++i) c->r[3 * k + i] = a[i] + (b[i] - a[i]) * k / last;
     }
   }
-  for (int k = 0; k < last; ++k) c->length += distance(c->r + 3 * k, c->r + 3 * k + 3);
-  return c->length > 0.0 || model_mistake(r, map, NULL, "found a cable whose nodes are all in one place");
+  memcpy(c->r + 3 * last, b, sizeof b);
+  return true;
+}
+
+/* `from` and `to`, or `points`, one for each node. */
+static bool read_shape(reader *r, const scope *s, const yoke_yaml_node *map, cable_shape *c) {
+  const yoke_yaml_node *points = yoke_yaml_find(map, "points"), *given = yoke_yaml_find(map, "length");
+  double                length = 0.0;
+  if (points != NULL && (yoke_yaml_find(map, "from") != NULL || yoke_yaml_find(map, "to") != NULL))
+    return model_mistake(r, points, "points", "found 'points' and 'from' or 'to', expected one or the other");
+  if (given != NULL && !model_positive(r, s, given, "length", Q_LENGTH, &length)) return false;
+  if (!(points != NULL ? read_points_of_nodes(r, s, points, c) : read_ends(r, s, map, length, c))) return false;
+  for (int k = 0; k < c->n - 1; ++k) c->length += distance(c->r + 3 * k, c->r + 3 * k + 3);
+  if (given != NULL) c->length = length;
+  return true;
 }
 
 static bool read_gauss(reader *r, const scope *s, const yoke_yaml_node *map, yoke_cable *cable) {
@@ -620,22 +671,20 @@ static bool read_gauss(reader *r, const scope *s, const yoke_yaml_node *map, yok
   return true;
 }
 
-static bool read_cable_values(reader *r, const scope *s, const yoke_yaml_node *node, double span, yoke_cable *cable) {
+static bool read_cable_values(reader *r, const scope *s, const yoke_yaml_node *node, double length, yoke_cable *cable) {
   static const struct {
     const char *key;
     const char *what;
   } needed[] = {
       {"mass", "the mass of the cable [kg]"}, {"axial_stiffness", "E A [N]"}, {"bending_stiffness", "E I [N m^2]"}};
   const quantity        unit[3] = {Q_MASS, Q_FORCE, Q_ANY};
-  double                length  = span, value[3];
-  const yoke_yaml_node *given = yoke_yaml_find(node, "length"), *damping = yoke_yaml_find(node, "damping"),
-                       *axial = yoke_yaml_find(node, "axial_damping");
+  double                value[3];
+  const yoke_yaml_node *damping = yoke_yaml_find(node, "damping"), *axial = yoke_yaml_find(node, "axial_damping");
   for (int k = 0; k < 3; ++k) {
     const yoke_yaml_node *one = yoke_yaml_find(node, needed[k].key);
     if (one == NULL) return model_mistake(r, node, needed[k].key, "found nothing, expected %s", needed[k].what);
     if (!(k == 2 ? model_not_negative : model_positive)(r, s, one, needed[k].key, unit[k], &value[k])) return false;
   }
-  if (given != NULL && !model_positive(r, s, given, "length", Q_LENGTH, &length)) return false;
   if (damping != NULL && !model_not_negative(r, s, damping, "damping", Q_PER_TIME, &cable->damping)) return false;
   if (axial != NULL && !model_not_negative(r, s, axial, "axial_damping", Q_TIME, &cable->axial_damping)) return false;
   cable->element_length    = length / cable->n_elements;

@@ -186,6 +186,14 @@ static bool read_line(reader *r, const scope *s, const yoke_yaml_node *map, yoke
   return true;
 }
 
+/* Does a direction lead along the first element, so that it tells nothing of its section? */
+static bool is_along(const double *points, const double direction[3]) {
+  const double d[3] = {points[3] - points[0], points[4] - points[1], points[5] - points[2]}, none[3] = {0.0};
+  double       across[3] = {d[1] * direction[2] - d[2] * direction[1], d[2] * direction[0] - d[0] * direction[2],
+                            d[0] * direction[1] - d[1] * direction[0]};
+  return !(distance(across, none) > 1e-6 * distance(d, none) * distance(direction, none));
+}
+
 static bool read_shape(reader *r, const scope *s, const yoke_yaml_node *map, yoke_rod_def *def, double *points) {
   static const char *const words[] = {"straight", "start"};
   const yoke_yaml_node    *length = yoke_yaml_find(map, "length"), *given = yoke_yaml_find(map, "points"),
@@ -202,6 +210,11 @@ static bool read_shape(reader *r, const scope *s, const yoke_yaml_node *map, yok
   }
   def->points = points;
   if (normal != NULL && !model_numbers(r, s, normal, "normal", Q_ANY, 3, 3, def->normal, NULL)) return false;
+  if (normal != NULL && is_along(points, def->normal))
+    return model_mistake(r, normal, "normal", "found %s, expected one across the rod at its end a",
+                         fabs(def->normal[0]) + fabs(def->normal[1]) + fabs(def->normal[2]) > 0.0
+                             ? "the direction of the rod"
+                             : "a direction of length 0");
   if (velocity != NULL && !model_numbers(r, s, velocity, "velocity", Q_VELOCITY, 3, 3, def->velocity, NULL))
     return false;
   if (omega != NULL && !model_numbers(r, s, omega, "omega", Q_ANGULAR_VELOCITY, 3, 3, def->omega, NULL)) return false;

@@ -112,11 +112,29 @@ static void rods_and_cables_agree(void **state) {
   assert_true(cable > 0.25 && fabs(rod / cable - 1.0) < 5e-3);
 }
 
+/* Sag of a catenary of length 2 over a span of 1: (cosh x - 1)/(2 x), sinh x = 2 x. Compressed into a straight line it comes to rest elsewhere. */
+static void a_cable_longer_than_its_span_hangs(void **state) {
+  (void)state;
+  static const char text[] = "yoke: 1\n"
+                             "parameters: {n: 1}\n"
+                             "gravity: [0, 0, -9.81]\n"
+                             "t_end: 1\n"
+                             "bodies:\n"
+                             "  rope: {kind: ancf-cable, elements: n, length: 2, from: [0, 0, 0], to: [1, 0, 0], mass: "
+                             "1, axial_stiffness: 1e4,\n"
+                             "         bending_stiffness: 1e-5}\n"
+                             "connections:\n"
+                             "  left: {kind: spherical, between: [ground, rope.a]}\n"
+                             "  right: {kind: spherical, between: [[1, 0, 0], rope.b]}\n";
+  assert_true(fabs(value_at_rest(text, 20, "rope.node[11].z") + 0.7963884) < 1e-3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_deflections_are_those_of_the_benchmark),
       cmocka_unit_test(small_deflections_are_those_of_theory),
       cmocka_unit_test(rods_and_cables_agree),
+      cmocka_unit_test(a_cable_longer_than_its_span_hangs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

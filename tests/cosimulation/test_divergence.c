@@ -223,6 +223,29 @@ static void f23_an_order_that_cannot_keep_the_tolerance_ends_with_its_price(void
   cosim_close(&c);
 }
 
+/* A shorter macro step does not help a solver that takes one step in it. */
+static void conditions_that_one_step_of_a_solver_cannot_tell_apart_are_explained(void **state) {
+  (void)state;
+  static const char text[] = "yoke: 1\n"
+                             "t_end: 1\n"
+                             "bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"
+                             "connections:\n"
+                             "  wall: {kind: spring-damper, between: [ground, a], stiffness: 100}\n"
+                             "  weld: {kind: fixed, between: [a, b]}\n"
+                             "loads: {push: {kind: constant, on: a, force: 1}}\n"
+                             "split: {left: [a], right: [b]}\n"
+                             "solvers: {default: {kind: semi-euler, step: 1e-3}}\n"
+                             "cosimulation: {step: 1e-3}\n";
+  cosim             c;
+  bool              explains = false;
+  cosim_open(&c, text, NULL);
+  assert_int_not_equal(cosim_run(&c, 0.1, NULL, NULL), YOKE_OK);
+  for (size_t i = 0; i < yoke_context_n_messages(c.ctx); ++i)
+    explains = explains || strstr(yoke_context_message(c.ctx, i), "needs several of them in a macro step") != NULL;
+  assert_true(explains);
+  cosim_close(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
@@ -241,6 +264,7 @@ int main(void) {
       cmocka_unit_test(f23_a_fixed_step_far_too_long_ends_at_once),
       cmocka_unit_test(f23_an_integration_that_its_inputs_lead_astray_is_given_up),
       cmocka_unit_test(f23_an_order_that_cannot_keep_the_tolerance_ends_with_its_price),
+      cmocka_unit_test(conditions_that_one_step_of_a_solver_cannot_tell_apart_are_explained),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

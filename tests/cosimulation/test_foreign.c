@@ -830,6 +830,7 @@ static void what_it_cannot_show_or_pack_is_said(void **state) {
 /* What the foreign part does wrong, behind `n_good` steps (or copies). */
 typedef enum fault {
   FAILS,
+  DOES_NOT_CONVERGE,
   CANNOT_COPY,
   DOES_NOT_MOVE,
   GOES_TOO_FAR,
@@ -853,6 +854,7 @@ static yoke_status faulty_step(const yoke_subsystem *s, void *scratch, void *sta
   const double t = request->t, t_end = request->t_end;
   if (fault_now == CANNOT_COPY || ++n_calls <= n_good) return sound_ops->step(s, scratch, state, u, request, ctx);
   if (fault_now == FAILS) return YOKE_E_SUBSYSTEM;
+  if (fault_now == DOES_NOT_CONVERGE) return YOKE_E_NOT_CONVERGED;
   if (fault_now == ALWAYS_EARLY) request->t_end = t + 0.5 * (t_end - t);
   const yoke_status status = sound_ops->step(s, scratch, state, u, request, ctx);
   switch (fault_now) {
@@ -910,6 +912,9 @@ static void one_that_fails_is_named_though_it_says_nothing(void **state) {
   expect_fault(FAILS, S "semi-implicit", YOKE_E_SUBSYSTEM, "subsystem 'foreign': the step of 0.001 s from t = ");
   n_good = 4; /* the main integration of the second step, and the perturbed one is next */
   expect_fault(CANNOT_COPY, S "semi-implicit", YOKE_E_SUBSYSTEM, "repeated with other inputs, failed");
+  n_good = 1; /* the main integration */
+  expect_fault(DOES_NOT_CONVERGE, S "semi-implicit", YOKE_NON_FINITE,
+               "repeated with other inputs of coupling 'coupling', failed: ");
   n_good = 3;
 }
 

@@ -139,6 +139,31 @@ static void subsystems_that_feel_forces_take_it(void **unused) {
   cosim_close(&plain);
 }
 
+/* Increments have no size of q to be measured by at the start. */
+static void models_that_start_at_rest_in_the_origin_are_solved(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *bodies, *name;
+  } rows[] = {{"bodies: {a: {kind: mass1d, mass: 1}, b: {kind: mass1d, mass: 1}}\n"
+               "connections: {s: {kind: spring-damper, between: [a, b], stiffness: 1e4}}\n"
+               "loads: {f: {kind: constant, on: a, force: 1}}\n",
+               "b.x"},
+              {"bodies: {a: {kind: planar, mass: 1, inertia: 1, frames: {top: [1, 0]}}}\n"
+               "connections: {hinge: {kind: revolute, between: [[1, 0, 0], a.top]}}\n",
+               "a.y"},
+              {"bodies: {a: {kind: particle, mass: 1}}\n"
+               "connections: {bar: {kind: distance, between: [[1, 0, 0], a]}}\n",
+               "a.x"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    char   model[1000];
+    double error[2];
+    snprintf(model, sizeof model, "yoke: 1\nt_end: 1\ngravity: [0, -9.81, 0]\n%s", rows[i].bodies);
+    for (int k = 0; k < 2; ++k) error[k] = model_error(model, 1e-3 / (1 << k), 0.1, rows[i].name);
+    const double order = log2(error[0] / error[1]);
+    if (!(fabs(order - 2.0) < 0.15)) fail_msg("%s: errors %g %g, order %g", rows[i].name, error[0], error[1], order);
+  }
+}
+
 /* (m + 0.5) a = -c x: x = cos(w t). */
 static void loads_that_read_accelerations_are_part_of_the_step(void **unused) {
   (void)unused;
@@ -179,6 +204,7 @@ int main(void) {
       cmocka_unit_test(mechanisms_converge_with_order_2),
       cmocka_unit_test(energy_of_a_pendulum_stays),
       cmocka_unit_test(subsystems_that_feel_forces_take_it),
+      cmocka_unit_test(models_that_start_at_rest_in_the_origin_are_solved),
       cmocka_unit_test(loads_that_read_accelerations_are_part_of_the_step),
       cmocka_unit_test(loads_that_read_accelerations_of_joints_are_refused_with_a_remedy),
   };

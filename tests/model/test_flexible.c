@@ -282,12 +282,45 @@ static void mistakes_of_flexible_bodies_are_named(void **state) {
   check_refused_as(YOKE_E_IO, "kind: linear, mass: no_such_file.mtx", "no_such_file.mtx");
   check_refused("kind: ancf-cable, elements: 2, from: [0, 0, 0], to: [0, 0, 0], mass: 1, axial_stiffness: 1, "
                 "bending_stiffness: 1",
-                "all in one place");
+                "found the point 'from', expected another one");
+  check_refused("kind: ancf-cable, elements: 2, points: [[0, 0, 0], [1, 0, 0], [1, 0, 0]], mass: 1, axial_stiffness: "
+                "1, bending_stiffness: 1",
+                "found the same point twice");
+  check_refused("kind: ancf-cable, elements: 2, from: [0, 0, 0], to: [1, 0, 0], length: 2, mass: 1, axial_stiffness: "
+                "1, bending_stiffness: 1",
+                "expected gravity and ends that are not above each other so that the cable can hang; or 'points'");
   check_refused("kind: ancf-cable, elements: 2, points: [[0, 0, 0], [1, 0, 0]], mass: 1, axial_stiffness: 1, "
                 "bending_stiffness: 1",
                 "found 2 points, expected 3");
   check_refused("kind: ancf-cable, elements: 1, from: [0, 0, 0], to: [1, 0, 0], mass: 1, axial_stiffness: 1",
                 "expected E I");
+#define RECTANGLE "kind: cosserat-rod, elements: 2, section: {rectangle: [0.1, 0.02]}, young: 1e9, density: 1000, "
+  check_refused(RECTANGLE "from: [0, 0, 0], to: [2, 2, 0], normal: [1, 1, 0]", "found the direction of the rod");
+  check_refused(RECTANGLE "from: [0, 0, 0], to: [2, 2, 0], normal: [0, 0, 0]", "found a direction of length 0");
+}
+
+static bool is_warned_of(const char *matrices) {
+  char          text[400];
+  yoke_context *ctx;
+  yoke_model   *model = NULL;
+  snprintf(text, sizeof text, "yoke: 1\nt_end: 1\nbodies: {b: {kind: linear, mass: [1, 1], %s}}\n", matrices);
+  assert_int_equal(yoke_context_create(&ctx), YOKE_OK);
+  assert_int_equal(yoke_model_load_text(ctx, "b.yaml", text, strlen(text), NULL, &model), YOKE_OK);
+  const bool is_said = said(ctx, "not positive semidefinite in row 1");
+  yoke_model_destroy(&model);
+  yoke_context_destroy(&ctx);
+  return is_said;
+}
+
+static void matrices_that_make_energy_are_warned_of(void **state) {
+  (void)state;
+  assert_true(is_warned_of("stiffness: [-1, 1]"));
+  assert_true(is_warned_of("damping: [-1, 1]"));
+  assert_true(is_warned_of("stiffness: [[1, 2], [2, 1]]"));
+  assert_true(is_warned_of("stiffness: [[0, 1], [1, 0]]"));
+  assert_false(is_warned_of("stiffness: [[1, -1], [-1, 1]]"));         /* it moves as a whole */
+  assert_false(is_warned_of("stiffness: [[3.3333, -10], [-10, 30]]")); /* the same, with few digits */
+  assert_false(is_warned_of("stiffness: [[2, -1], [-1, 2]], damping: [0, 0]"));
 }
 
 #define ROWS "kind: linear, mass: [1, 2, 3], constraints: "
@@ -407,6 +440,7 @@ int main(void) {
       cmocka_unit_test(the_system_of_accelerations_is_solved_for_many),
       cmocka_unit_test(energy_changes_by_what_dampers_take),
       cmocka_unit_test(mistakes_of_flexible_bodies_are_named),
+      cmocka_unit_test(matrices_that_make_energy_are_warned_of),
       cmocka_unit_test(mistakes_of_constraint_rows_are_named),
       cmocka_unit_test_setup_teardown(matrices_come_from_files, set_up, tear_down),
       cmocka_unit_test_setup_teardown(constraint_rows_come_from_a_file, set_up, tear_down),
