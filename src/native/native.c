@@ -586,10 +586,10 @@ static yoke_status build(yoke_context *ctx, const yoke_native_def *def, native *
   YOKE_TRY(native_instant_create(ctx, n));
   n->holds_jumps = native_can_hold_jumps(n);
   YOKE_TRY(native_take_halos(ctx, n, s, def));
-  n->tells_work        = def->energy;
-  n->counts_work       = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
-  n->work_looks        = native_work_looks(n);
-  n->work_is_joined    = native_work_keeps(n) > 0 && !n->holds_jumps;
+  n->tells_work  = def->energy;
+  n->counts_work = def->energy && !options.energy && yoke_multibody_has_powers(n->mb);
+  n->work_looks  = native_work_looks(n);
+  native_work_join(n);
   n->work_reads_inputs = def->n_inputs > 0 && (n->is_prescribed || yoke_multibody_powers_read_inputs(n->mb));
   native_work_plan(n);
   n->work_share    = native_work_share(solver.rtol);

@@ -91,7 +91,8 @@ typedef struct native {
   native_wanted        shown;             /* what all signals ask for */
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
   bool                 work_looks;        /* native_work_looks */
-  bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
+  bool                 work_is_joined;    /* micro steps are joined by their ends (native_work.c) ... */
+  bool                 work_varies;       /* ... but for those of some of the methods of `auto` */
   bool                 work_has_panels;   /* what dampers take is counted over several micro steps at once */
   const int           *work_loaded;       /* [work_n_loaded] freedoms on which loads work then */
   int                  work_n_loaded;
@@ -210,6 +211,8 @@ double native_work_share(double rtol);
 void   native_close_work(const native *n, void *scratch, void *state);
 /* May it look into micro steps? */
 bool   native_work_looks(const native *n);
+/* Sets what it knows of their ends. */
+void   native_work_join(native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);
 /* Before a micro step that counts and goes no farther than t_end, if there is something to keep; and behind it: all of it, from head->t_prev on. */

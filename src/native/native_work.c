@@ -7,6 +7,7 @@
  * both ends, so that of the work of F(t) is  int F e' dt = -int F' e dt = O(h^7), as that of the points is: order 6. Elsewhere, and in steps of
  * radau5 and bdf, whose stiff modes may have accelerations at the ends that tell nothing of the inside, q and v are the dense output that costs
  * nothing, at least cubic, at two points: order 4. So they are where laws jump.
+ * Equations whose powers depend on velocities alone tell the works of those points from both ends (equations.h, `work`), without poses.
  * Equations that tell the powers of dampers, which follow from v, with their rates (equations.h, `losses`: chains), have them in panels of some
  * micro steps: P and P' at the ends alone,
  *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
@@ -18,6 +19,7 @@
  * with prescribed motions of joints, or with loads that read accelerations or forces of joints: their powers follow from multipliers. */
 #include "native/native_internal.h"
 
+#include "model/ends.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -50,7 +52,14 @@ bool native_work_looks(const native *n) {
 
 /* Is the last micro step one between two ends? Where laws jump on the way there is good dense output anyway, with the rates behind the jump. */
 static bool is_joined(const native *n, const yoke_integrator_state *head) {
-  return n->work_is_joined && yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
+  if (!n->work_is_joined || !n->work_varies) return n->work_is_joined;
+  return yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
+}
+
+void native_work_join(native *n) {
+  const yoke_tangent_rule rule = n->integrator->ops->tangents;
+  n->work_varies               = rule == YOKE_TANGENTS_AT_WORK;
+  n->work_is_joined            = native_work_keeps(n) > 0 && !n->holds_jumps && rule != YOKE_TANGENTS_IMPLICIT;
 }
 
 int native_work_keeps(const native *n) {
@@ -134,17 +143,21 @@ static void begin_loads(const native *n, void *scratch, const yoke_integrator_st
 }
 
 void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
-  const size_t nv   = (size_t)n->equations.nv;
-  double      *from = native_doubles(scratch, n->at->work_from);
+  const int nv   = n->equations.nv;
+  double   *from = native_doubles(scratch, n->at->work_from);
   if (n->work_has_panels) {
     native_work *w = work_of(n, head);
     if (w->is_open == 0.0 && is_joined(n, head)) open_panel(n, head);
     if (n->work_n_loaded > 0) begin_loads(n, scratch, head, t_end, w);
     if (w->length > 0.0) return;
   }
-  memcpy(from, yoke_integrator_q(n->integrator, head), nv * sizeof *from);
-  memcpy(from + nv, yoke_integrator_v(n->integrator, head), nv * sizeof *from);
-  memcpy(from + 2 * nv, yoke_integrator_a(n->integrator, head), nv * sizeof *from);
+  const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
+               *a = yoke_integrator_a(n->integrator, head);
+  for (int i = 0; i < nv; ++i) { /* mostly few: three calls of memcpy take longer */
+    from[i]                     = q[i];
+    from[(ptrdiff_t)nv + i]     = v[i];
+    from[2 * (ptrdiff_t)nv + i] = a[i];
+  }
 }
 
 /* Inside of a panel, while no load changes, there is nothing. */
@@ -155,26 +168,10 @@ bool native_keeps_work(const native *n, const yoke_integrator_state *head, doubl
   return n->work_n_loaded > 0 && (!(w->knows_loads > 0.0) || w->loading == YOKE_LOADS_VARY || t_end > w->loads_until);
 }
 
-/* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
-enum { N_POINTS = 3 };
-static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
-static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-
-/* Quintic Hermite polynomials at a point s, r = 1 - s, and their derivatives by s: of q1 - q0, h v0, h v1, h^2 a0, h^2 a1. */
-typedef struct hermite {
-  double q[5], v[5];
-} hermite;
-#define HERMITE(s, r)                                                                                                  \
-  {                                                                                                                    \
-    {(s) * (s) * (s) * (10 - 15 * (s) + 6 * (s) * (s)), (s) * (r) * (r) * (r) * (1 + 3 * (s)),                         \
-     (s) * (s) * (s) * (r) * (3 * (s)-4), 0.5 * (s) * (s) * (r) * (r) * (r), 0.5 * (s) * (s) * (s) * (r) * (r)},       \
-        {30 * (s) * (s) * (r) * (r), (r) * (r) * (1 - 3 * (s)) * (1 + 5 * (s)),                                        \
-         (s) * (s) * (3 * (s)-2) * (6 - 5 * (s)), 0.5 * (s) * (r) * (r) * (2 - 5 * (s)),                               \
-         0.5 * (s) * (s) * (r) * (3 - 5 * (s))},                                                                       \
-  }
-static const hermite at_point[N_POINTS] = {HERMITE(0.11270166537925831, 0.88729833462074169), HERMITE(0.5, 0.5),
-                                           HERMITE(0.88729833462074169, 0.11270166537925831)};
-#undef HERMITE
+/* Points between both ends of a micro step (model/ends.h). */
+enum { N_POINTS = YOKE_ENDS_POINTS };
+static const double *const point = yoke_ends_point, *const weight = yoke_ends_weight;
+static const yoke_hermite *const at_point = yoke_ends_hermite;
 
 /* Powers at t, q, v over a time dt. Both ends of a micro step are where prescribed motions put them, and what is between is as near to that as it is to
  * the motion. */
@@ -206,7 +203,7 @@ static void integrate(const native *n, void *scratch, const void *state, const y
 }
 
 /* Numbers of a point of a micro step of length h: y0 [nv] at its begin, y1 [nv] at its end, for y of q, v, a. */
-static void join(const hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
+static void join(const yoke_hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
                  const double *restrict v0, const double *restrict v1, const double *restrict a0,
                  const double *restrict a1, double *restrict q, double *restrict v) {
   const double per_h = 1.0 / h, hh = h * h;
@@ -269,9 +266,11 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
   const int     nv = n->equations.nv, nq = n->equations.nq;
   const double *q0 = native_doubles(scratch, n->at->work_from);
   const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
-               *a1 = yoke_integrator_a(n->integrator, head);
-  double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
-  const double h = head->t - head->t_prev;
+               *a1  = yoke_integrator_a(n->integrator, head);
+  double         *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
+  const double    h    = head->t - head->t_prev;
+  const yoke_ends ends = {head->t_prev, h, q0, q0 + nv, q0 + 2 * (ptrdiff_t)nv, q1, v1, a1};
+  if (n->equations.ops->work != NULL && n->equations.ops->work(n->equations.self, &ends, sum)) return;
   for (int i = nv; i < nq; ++i) q[i] = q1[i]; /* modes of jumps */
   for (int k = 0; k < N_POINTS; ++k) {
     join(&at_point[k], nv, h, q0, q1, q0 + nv, v1, q0 + 2 * (ptrdiff_t)nv, a1, q, v);
@@ -496,6 +495,11 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
+  if (!is_past && !n->work_has_panels) {
+    out->dissipated = work->sum[0];
+    out->external   = work->sum[1];
+    return;
+  }
   const losses_now now = losses_of(n, head, work);
   if (is_past && work->is_open > 0.0)
     rest_of_panels(n, scratch, head, now, fmax(at->t, head->t_prev), at->v, rest);
