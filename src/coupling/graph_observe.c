@@ -85,28 +85,46 @@ void graph_sample_channels(const yoke_graph *g, const graph_wire *wire, double f
                            values + (ptrdiff_t)first * wire->n_channels + k);
 }
 
+/* Weights of the end node and of the past at the sampled times. */
+typedef struct sample_weights {
+  int    degree; /* of the polynomials for which they were found; -1: none */
+  double of[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1];
+} sample_weights;
+
+static void find_weights(const yoke_graph *g, int degree, sample_weights *weights) {
+  double nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
+  weights->degree                          = degree;
+  for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
+  for (int i = 0; i < g->samples.n; ++i) yoke_lagrange_weights(degree + 1, nodes, g->samples.s[i], weights->of[i]);
+}
+
 /* All at once, where every channel is the polynomial through its end node and its past: those of a degree share their weights. */
 static void sample_ends(const yoke_graph *g) {
-  const graph_samples *x      = &g->samples;
-  int                  degree = -1;
-  double               weight[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1], nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
+  const graph_samples *x = &g->samples;
+  sample_weights       weights;
+  weights.degree = -1;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire    *wire    = &g->wires[w];
     const graph_channel *channel = &g->channels[wire->first];
     double *restrict values      = x->values + (ptrdiff_t)x->n * wire->first;
     const int stride             = wire->n_channels;
     for (int k = 0; k < stride; ++k, ++channel, ++values) {
-      const double *restrict past = graph_past(g, channel).u;
-      const double end            = g->w[channel->w_at];
-      if (channel->layout.degree != degree) {
-        degree = channel->layout.degree;
-        for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
-        for (int i = 0; i < x->n; ++i) yoke_lagrange_weights(degree + 1, nodes, x->s[i], weight[i]);
+      const int    degree = channel->layout.degree;
+      const double end    = g->w[channel->w_at];
+      if (degree == 0) {
+        for (int i = 0; i < x->n; ++i) values[i * stride] = end;
+        continue;
       }
-      for (int i = 0; i < x->n; ++i) values[i * stride] = weight[i][0] * end;
+      const double *restrict past = graph_past(g, channel).u;
+      if (degree == 1) { /* from T_N, s = 0 */
+        for (int i = 0; i < x->n; ++i) values[i * stride] = x->s[i] * end + (1.0 - x->s[i]) * past[0];
+        continue;
+      }
+      if (degree != weights.degree) find_weights(g, degree, &weights);
+      for (int i = 0; i < x->n; ++i) values[i * stride] = weights.of[i][0] * end;
       for (int j = 0; j < degree; ++j) {
         const double u = past[j];
-        for (int i = 0; i < x->n; ++i) values[i * stride] += weight[i][j + 1] * u;
+        for (int i = 0; i < x->n; ++i) values[i * stride] += weights.of[i][j + 1] * u;
       }
     }
   }
