@@ -27,6 +27,7 @@ typedef struct wire_works {
 
 /* What the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
 typedef struct line_ports {
+  bool counts; /* the coupling tells its powers; so it is with all ports */
   bool (*work)(const void *self, const yoke_line_step *step, yoke_wire_work *out); /* NULL: they do not */
   ptrdiff_t     from[2]; /* among outputs of all subsystems where a step begins */
   const double *to[2];   /* at its end, where the graph has them */
@@ -40,12 +41,13 @@ struct yoke_account {
   yoke_arena       arena, scratch; /* of arrays; of one wire */
   yoke_account_def def;
   int              n_values;
-  ptrdiff_t       *first_y;        /* [n_parts] outputs of a subsystem among those of all */
-  int64_t         *handles;        /* [n_parts, YOKE_N_ENERGIES] */
-  double         **energy;         /* [n_parts] YOKE_N_ENERGIES each, as last shown */
-  line_ports      *lines;          /* [n_wires] */
-  double          *applied;        /* room for the channels of a wire */
-  double          *stored;         /* [n_wires] with the true motions */
+  ptrdiff_t       *first_y; /* [n_parts] outputs of a subsystem among those of all */
+  int64_t         *handles; /* [n_parts, YOKE_N_ENERGIES] */
+  double         **energy;  /* [n_parts] YOKE_N_ENERGIES each, as last shown */
+  line_ports      *lines;   /* [n_wires] */
+  double          *applied; /* room for the channels of a wire */
+  double          *stored;  /* [n_wires] with the true motions */
+  bool             knows_stored;
   double           held;           /* by all wires with the true motions in front of a jump */
   double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
   size_t           n_kept;
@@ -73,7 +75,8 @@ static void find_line(yoke_account *a, int w) {
   const yoke_wire *wire = &a->def.wires[w];
   line_ports      *at   = &a->lines[w];
   at->work              = NULL;
-  if (!has_power(wire)) return;
+  at->counts            = has_power(wire);
+  if (!at->counts) return;
   for (int side = 0; side < 2; ++side) {
     const int p = wire->subsystem[side];
     if (wire->shape[side] != &yoke_shape_line) return;
@@ -100,7 +103,6 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
     }
   }
   a->stored = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->stored);
-  for (int w = 0; a->stored != NULL && w < def->n_wires; ++w) a->stored[w] = (double)NAN;
   for (int side = 0; side < 2; ++side) {
     a->path[side] = yoke_arena_take(&a->arena, n_path, sizeof *a->path[side]);
     a->y[side]    = yoke_arena_take(&a->arena, n_y, sizeof *a->y[side]);
@@ -253,6 +255,16 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   }
 }
 
+/* Stored by the element of a wire with the true motions of its ports. */
+static double truly_stored_in(yoke_account *a, int w) {
+  const yoke_wire *wire   = &a->def.wires[w];
+  double           stored = 0.0, power = 0.0;
+  if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) return 0.0;
+  const double *const y[2] = {outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)};
+  wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
+  return stored;
+}
+
 /* What a wire stores at the present time: with the values that the last step applied, or those of the history. */
 static double stored_in(yoke_account *a, int w, bool is_fresh) {
   const yoke_wire *wire = &a->def.wires[w];
@@ -263,7 +275,7 @@ static double stored_in(yoke_account *a, int w, bool is_fresh) {
   wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
                                   (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
                                   true, &power, &a->scratch);
-  a->stored[w] = power.is_true ? power.stored : (double)NAN;
+  a->stored[w] = power.is_true ? power.stored : truly_stored_in(a, w);
   return power.stored;
 }
 
@@ -274,6 +286,14 @@ static yoke_graph_handles handles_of(const void *account, int part) {
   return (yoke_graph_handles){YOKE_N_ENERGIES, a->handles + (ptrdiff_t)part * YOKE_N_ENERGIES};
 }
 
+static double larger(double a, double b) {
+  return b > a ? b : a;
+}
+
+static double smaller(double a, double b) {
+  return b < a ? b : a;
+}
+
 static void note_extremes(yoke_account *a) {
   double kinetic = 0.0, potential = 0.0;
   for (int p = 0; p < a->def.n_parts; ++p) {
@@ -281,10 +301,10 @@ static void note_extremes(yoke_account *a) {
     potential += a->energy[p][YOKE_ENERGY_POTENTIAL];
   }
   for (int w = 0; w < a->def.n_wires; ++w) potential += of_wire(a, w)[YOKE_ACCOUNT_ENERGY];
-  a->most->leak         = fmax(a->most->leak, fabs(a->now[YOKE_ACCOUNT_TOTAL_LEAK]));
-  a->most->kinetic      = fmax(a->most->kinetic, kinetic);
-  a->most->potential[0] = fmin(a->most->potential[0], potential);
-  a->most->potential[1] = fmax(a->most->potential[1], potential);
+  a->most->leak         = larger(a->most->leak, fabs(a->now[YOKE_ACCOUNT_TOTAL_LEAK]));
+  a->most->kinetic      = larger(a->most->kinetic, kinetic);
+  a->most->potential[0] = smaller(a->most->potential[0], potential);
+  a->most->potential[1] = larger(a->most->potential[1], potential);
 }
 
 static bool take_energies(yoke_account *a) {
@@ -310,8 +330,13 @@ static void keep_energies(yoke_account *a) {
 /* What wires store with the values of the history. */
 static void renew_wires(yoke_account *a) {
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (has_power(&a->def.wires[w])) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
+    if (a->lines[w].counts) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
   }
+  a->knows_stored = true;
+}
+
+static yoke_status check_scratch(yoke_account *a, yoke_context *ctx) {
+  return a->scratch.has_failed ? yoke_arena_check(&a->scratch, ctx, "the energy account") : YOKE_OK;
 }
 
 yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
@@ -327,11 +352,11 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   note_extremes(a);
   for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
     wire_works none = {0};
-    if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
+    if (a->lines[w].counts) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
   }
   a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* One subsystem without the work through its ports, which the wires add. */
@@ -357,7 +382,7 @@ static void pass_work(yoke_account *a, int w, int side, double work) {
 static void add_wire(yoke_account *a, int w) {
   const wire_works *works   = &a->works[w];
   double           *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
-  if (!has_power(&a->def.wires[w])) return;
+  if (!a->lines[w].counts) return;
   memcpy(old, account, sizeof old);
   account[YOKE_ACCOUNT_WORK_1]     = works->out[0];
   account[YOKE_ACCOUNT_WORK_2]     = works->out[1];
@@ -373,17 +398,17 @@ yoke_status yoke_account_look(yoke_account *a, double t, const double *before, y
   yoke_line_step step = {.t = t, .H = H};
   for (int w = 0; w < a->def.n_wires; ++w) {
     if (a->lines[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
-    if (has_power(&a->def.wires[w])) add_step(a, w, t, H, before, &a->works[w]);
+    if (a->lines[w].counts) add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 bool yoke_account_is_due(yoke_account *a, int64_t evaluations) {
   const double work = (double)evaluations + a->def.n_parts; /* some solvers evaluate nothing */
   a->most->work += work;
   a->most->since += work;
-  return a->most->since >= fmin(work_between * a->def.n_parts, share_between * a->most->work);
+  return a->most->since >= smaller(work_between * a->def.n_parts, share_between * a->most->work);
 }
 
 yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
@@ -393,34 +418,28 @@ yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
   YOKE_TRY(show_energies(a, YOKE_SIDE_LEFT, ctx));
   for (int p = 0; p < a->def.n_parts; ++p) add_part(a, p);
   for (int w = 0; w < a->def.n_wires; ++w) add_wire(a, w);
-  *total = 0.0;
+  a->knows_stored = true;
+  *total          = 0.0;
   for (int p = 0; p < a->def.n_parts; ++p) *total += of_part(a, p)[YOKE_ACCOUNT_LEAK];
   for (int w = 0; w < a->def.n_wires; ++w) *total += of_wire(a, w)[YOKE_ACCOUNT_LEAK];
   keep_energies(a);
   note_extremes(a);
   a->most->since   = 0.0;
   a->most->is_open = 0.0;
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* Stored by the elements of all wires with the true motions of their ports. */
 static double truly_stored(yoke_account *a) {
   double sum = 0.0;
-  for (int w = 0; w < a->def.n_wires; ++w) {
-    const yoke_wire *wire   = &a->def.wires[w];
-    double           stored = 0.0, power = 0.0;
-    if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) continue;
-    const double *const y[2] = {outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)};
-    wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
-    sum += stored;
-  }
+  for (int w = 0; w < a->def.n_wires; ++w) sum += truly_stored_in(a, w);
   return sum;
 }
 
 yoke_status yoke_account_begin_jump(yoke_account *a, yoke_context *ctx) {
   YOKE_TRY(yoke_account_balance(a, ctx));
   a->held = truly_stored(a);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* Subsystems count the work of their own jumps. Copies of bodies in halos follow those of others, and what this takes nobody tells. */
@@ -436,7 +455,7 @@ yoke_status yoke_account_end_jump(yoke_account *a, yoke_context *ctx) {
   keep_energies(a);
   a->most->brought += truly_stored(a) - a->held;
   renew_wires(a);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 bool yoke_account_is_balanced(const yoke_account *a) {
@@ -467,7 +486,9 @@ const double *yoke_account_before(const yoke_account *a) {
   return yoke_account_is_balanced(a) ? a->before : a->now;
 }
 
-const double *yoke_account_stored(const yoke_account *a) {
+const double *yoke_account_stored(yoke_account *a) {
+  for (int w = 0; !a->knows_stored && w < a->def.n_wires; ++w) a->stored[w] = truly_stored_in(a, w);
+  a->knows_stored = true;
   return a->stored;
 }
 
@@ -508,6 +529,6 @@ yoke_status yoke_account_unpack(yoke_account *a, yoke_unpack *in, yoke_context *
   const void *bytes = yoke_unpack_block(in, a->n_kept * sizeof *a->kept);
   YOKE_TRY(yoke_unpack_check(in, ctx));
   memcpy(a->kept, bytes, a->n_kept * sizeof *a->kept);
-  for (int w = 0; w < a->def.n_wires; ++w) a->stored[w] = (double)NAN;
+  a->knows_stored = false;
   return YOKE_OK;
 }
