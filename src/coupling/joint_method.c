@@ -172,9 +172,9 @@ static void shown(const void *object, double t, const double *u, const double *c
 static void power(const void *object, double t, const double *u, const double *const y[2], bool with_stored,
                   yoke_wire_power *out, yoke_arena *scratch) {
   const joint_coupling *self = object;
-  (void)with_stored; /* nothing is */
+  *out                       = (yoke_wire_power){.is_true = true};
+  if (with_stored) return; /* nothing is */
   double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
-  *out = (yoke_wire_power){0};
   shown(object, t, u, y, felt, g, scratch);
   yoke_joint_power(self->constraint.joint, self->constraint.shape, y, felt, out->in);
 }

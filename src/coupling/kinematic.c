@@ -608,9 +608,9 @@ static void kinematic_shown(const void *data, double t, const double *u, const d
 static void kinematic_power(const void *data, double t, const double *u, const double *const y[2], bool with_stored,
                             yoke_wire_power *out, yoke_arena *scratch) {
   const kinematic *self = data;
-  (void)with_stored; /* nothing is */
+  *out                  = (yoke_wire_power){.is_true = true};
+  if (with_stored) return; /* nothing is */
   double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
-  *out = (yoke_wire_power){0};
   kinematic_shown(data, t, u, y, felt, g, scratch);
   yoke_joint_power(self->joint, self->shape, y, felt, out->in);
 }
