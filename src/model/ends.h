@@ -31,16 +31,24 @@ static const yoke_hermite yoke_ends_hermite[YOKE_ENDS_POINTS] = {YOKE_HERMITE(YO
                                                                  YOKE_HERMITE(0.5, 0.5),
                                                                  YOKE_HERMITE(YOKE_ENDS_LAST, YOKE_ENDS_FIRST)};
 
-/* v at the points from dq = q1 - q0 and v, a at both ends, by what is even and odd about the middle; for differences of freedoms too. */
-static inline void yoke_ends_rates(double h, double dq, double v0, double v1, double a0, double a1,
-                                   double v[YOKE_ENDS_POINTS]) {
+/* v at the middle, and what it is even and odd about it at the other two points: even +- odd. */
+typedef struct yoke_ends_rate {
+  double even, odd, middle;
+} yoke_ends_rate;
+
+/* From dq = q1 - q0 and v, a at both ends; of differences of freedoms too. */
+static inline yoke_ends_rate yoke_ends_rates(double h, double dq, double v0, double v1, double a0, double a1) {
   const double *p = yoke_ends_hermite[0].v, *m = yoke_ends_hermite[1].v;
   const double  mean = dq / h, sum_v = v0 + v1, change_a = h * (a0 - a1);
-  const double  even = p[0] * mean + 0.5 * (p[1] + p[2]) * sum_v + 0.5 * (p[3] - p[4]) * change_a;
-  const double  odd  = 0.5 * (p[1] - p[2]) * (v0 - v1) + 0.5 * h * (p[3] + p[4]) * (a0 + a1);
-  v[0]               = even + odd;
-  v[1]               = m[0] * mean + m[1] * sum_v + m[3] * change_a;
-  v[2]               = even - odd;
+  return (yoke_ends_rate){p[0] * mean + 0.5 * (p[1] + p[2]) * sum_v + 0.5 * (p[3] - p[4]) * change_a,
+                          0.5 * (p[1] - p[2]) * (v0 - v1) + 0.5 * (p[3] + p[4]) * (h * (a0 + a1)),
+                          m[0] * mean + m[1] * sum_v + m[3] * change_a};
+}
+
+/* Integral of v^2 over the step. */
+static inline double yoke_ends_square(double h, yoke_ends_rate v) {
+  return h *
+         (2.0 * yoke_ends_weight[0] * (v.even * v.even + v.odd * v.odd) + yoke_ends_weight[1] * v.middle * v.middle);
 }
 
 #endif

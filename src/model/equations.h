@@ -193,7 +193,7 @@ typedef struct yoke_equations_ops {
   void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                  double *dissipated, double *external);
   /* Optional, where q' = v: adds the works of both [J] over a micro step, those of the three points between its ends (ends.h), for less than
-   * `powers` at each of them takes. False, at all times: these equations do not tell them. */
+   * `powers` at each of them takes. False, at all times and without ends (NULL) too: these equations do not tell them. */
   bool (*work)(const void *self, const struct yoke_ends *ends, double sum[2]);
   /* Optional, all or none, where q' = v: the same powers as sums that cost little. That of the dampers depends on v alone, and has a rate [W/s]
    * under the accelerations a (NULL: not asked for); those of the loads at n <= YOKE_LOAD_TIMES

@@ -167,21 +167,26 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
   mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
 
-/* Neither inputs nor forces of joints enter. */
-void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
-  const yoke_multibody *mb = self;
-  mb_work               w;
-  out->dissipated = mb->has_energy ? q[mb->i_dissipated] : 0.0;
-  out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
-  out->kinetic = out->potential = 0.0;
-  if (mb->line != NULL) {
-    mb_line_energy(mb, q, v, &out->kinetic, &out->potential);
-    return;
-  }
+/* Adds energies of whatever there is. */
+static void add_energy(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                       yoke_energy *out) {
+  mb_work w;
   look(mb, work, q, v, NULL, &w);
   if (mb->n_formulas > 0) mb_variables(mb, &w, t, q, v, NULL);
   body_energy(mb, &w, v, &out->kinetic, &out->potential);
   add_stored(mb, &w, t, q, v, &out->kinetic, &out->potential);
+}
+
+/* Neither inputs nor forces of joints enter. */
+void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
+  const yoke_multibody *mb = self;
+  out->dissipated          = mb->has_energy ? q[mb->i_dissipated] : 0.0;
+  out->external            = mb->has_energy ? q[mb->i_external] : 0.0;
+  out->kinetic = out->potential = 0.0;
+  if (mb->line != NULL)
+    mb_line_energy(mb, q, v, &out->kinetic, &out->potential);
+  else
+    add_energy(mb, work, t, q, v, out);
 }
 
 void mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,

@@ -147,17 +147,21 @@ static double rate(const line_spring *s, const double *v) {
 }
 
 void mb_line_energy(const yoke_multibody *mb, const double *q, const double *v, double *kinetic, double *potential) {
-  const double gravity = mb->model->gravity[0];
-  for (int i = 0; i < mb->line->n_masses; ++i) {
-    const line_mass *m = &mb->line->masses[i];
-    *kinetic += 0.5 * m->mass * (v[m->iv] * v[m->iv]);
-    *potential -= m->mass * (gravity * q[m->iq]);
+  const struct mb_line *line    = mb->line;
+  const double          gravity = mb->model->gravity[0];
+  double                moved = *kinetic, stored = *potential;
+  for (int i = 0; i < line->n_masses; ++i) {
+    const line_mass *m = &line->masses[i];
+    moved += 0.5 * m->mass * (v[m->iv] * v[m->iv]);
+    stored -= m->mass * (gravity * q[m->iq]);
   }
-  for (int i = 0; i < mb->line->n; ++i) {
-    const line_spring *s = &mb->line->springs[i];
+  for (int i = 0; i < line->n; ++i) {
+    const line_spring *s = &line->springs[i];
     const double       x = deflection(s, q);
-    *potential += s->is_linear ? 0.5 * s->stiffness * x * x : yoke_law_potential(s->law, x);
+    stored += s->is_linear ? 0.5 * s->stiffness * x * x : yoke_law_potential(s->law, x);
   }
+  *kinetic   = moved;
+  *potential = stored;
 }
 
 void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const double *v, double *dissipated,

@@ -13,9 +13,9 @@ typedef struct work_damper {
   int             iq[2], iv[2]; /* -1: ground */
 } work_damper;
 
-/* Translations first; a plane body turns by the freedom behind them. */
+/* A plane body turns by the freedom behind its translations. */
 typedef struct work_drag {
-  int    iq, iv, n, turns; /* translations; 1: it turns besides */
+  int    iq, iv, n; /* translations */
   double linear, quadratic, rotational;
 } work_drag;
 
@@ -76,7 +76,6 @@ static bool take_load(const yoke_multibody *mb, const yoke_load_element *el, str
     out->drags[out->n_drags++] = (work_drag){.iq         = node->iq,
                                              .iv         = node->iv,
                                              .n          = n,
-                                             .turns      = turns,
                                              .linear     = load->drag_linear,
                                              .quadratic  = load->drag_quadratic,
                                              .rotational = turns ? load->drag_rotational : 0.0};
@@ -114,47 +113,53 @@ yoke_status mb_create_works(yoke_multibody *mb, yoke_context *ctx) {
   return YOKE_OK;
 }
 
-static double integral(double h, const double power[YOKE_ENDS_POINTS]) {
-  return h * (yoke_ends_weight[0] * (power[0] + power[2]) + yoke_ends_weight[1] * power[1]);
-}
-
 /* Of one freedom, or of the first less the second. */
 static double at(const double *list, const int i[2]) {
   return i[1] < 0 ? list[i[0]] : list[i[0]] - list[i[1]];
 }
 
+static double integral(double h, double first, double middle, double last) {
+  return h * (yoke_ends_weight[0] * (first + last) + yoke_ends_weight[1] * middle);
+}
+
 static double taken(const work_damper *d, const yoke_ends *x) {
-  double v[YOKE_ENDS_POINTS];
-  yoke_ends_rates(x->h, at(x->q1, d->iq) - at(x->q0, d->iq), at(x->v0, d->iv), at(x->v1, d->iv), at(x->a0, d->iv),
-                  at(x->a1, d->iv), v);
-  if (d->law == NULL) return d->damping * integral(x->h, (const double[]){v[0] * v[0], v[1] * v[1], v[2] * v[2]});
-  for (int k = 0; k < YOKE_ENDS_POINTS; ++k) v[k] = yoke_law_power_lost(d->law, 0.0, v[k], 0.0, NULL);
-  return integral(x->h, v);
+  const yoke_ends_rate v = yoke_ends_rates(x->h, at(x->q1, d->iq) - at(x->q0, d->iq), at(x->v0, d->iv),
+                                           at(x->v1, d->iv), at(x->a0, d->iv), at(x->a1, d->iv));
+  if (d->law == NULL) return d->damping * yoke_ends_square(x->h, v);
+  return integral(x->h, yoke_law_power_lost(d->law, 0.0, v.even + v.odd, 0.0, NULL),
+                  yoke_law_power_lost(d->law, 0.0, v.middle, 0.0, NULL),
+                  yoke_law_power_lost(d->law, 0.0, v.even - v.odd, 0.0, NULL));
+}
+
+static yoke_ends_rate rate_of(const work_drag *d, const yoke_ends *x, int k) {
+  const int iq = d->iq + k, iv = d->iv + k;
+  return yoke_ends_rates(x->h, x->q1[iq] - x->q0[iq], x->v0[iv], x->v1[iv], x->a0[iv], x->a1[iv]);
+}
+
+/* |v|^3 at the three points. */
+static double cubes(const work_drag *d, const yoke_ends *x) {
+  double first = 0.0, middle = 0.0, last = 0.0;
+  for (int k = 0; k < d->n; ++k) {
+    const yoke_ends_rate v = rate_of(d, x, k);
+    first += (v.even + v.odd) * (v.even + v.odd);
+    middle += v.middle * v.middle;
+    last += (v.even - v.odd) * (v.even - v.odd);
+  }
+  return integral(x->h, first * sqrt(first), middle * sqrt(middle), last * sqrt(last));
 }
 
 static double dragged(const work_drag *d, const yoke_ends *x) {
-  double square[YOKE_ENDS_POINTS] = {0.0}, p[YOKE_ENDS_POINTS] = {0.0};
-  for (int k = 0; k < d->n + d->turns; ++k) {
-    const int iq = d->iq + k, iv = d->iv + k;
-    double    v[YOKE_ENDS_POINTS];
-    if (k == d->n && d->rotational == 0.0) break;
-    yoke_ends_rates(x->h, x->q1[iq] - x->q0[iq], x->v0[iv], x->v1[iv], x->a0[iv], x->a1[iv], v);
-    for (int i = 0; i < YOKE_ENDS_POINTS; ++i) {
-      if (k < d->n)
-        square[i] += v[i] * v[i];
-      else
-        p[i] += d->rotational * v[i] * v[i];
-    }
-  }
-  for (int i = 0; i < YOKE_ENDS_POINTS; ++i)
-    p[i] += (d->linear + (d->quadratic != 0.0 ? d->quadratic * sqrt(square[i]) : 0.0)) * square[i];
-  return integral(x->h, p);
+  double sum = 0.0;
+  for (int k = 0; d->linear != 0.0 && k < d->n; ++k) sum += d->linear * yoke_ends_square(x->h, rate_of(d, x, k));
+  if (d->rotational != 0.0) sum += d->rotational * yoke_ends_square(x->h, rate_of(d, x, d->n));
+  if (d->quadratic != 0.0) sum += d->quadratic * cubes(d, x);
+  return sum;
 }
 
 bool mb_work_between(const void *self, const yoke_ends *ends, double sum[2]) {
   const yoke_multibody  *mb    = self;
   const struct mb_works *works = mb->works;
-  if (works == NULL) return false;
+  if (works == NULL || ends == NULL) return works != NULL;
   for (int i = 0; i < works->n_dampers; ++i) sum[0] += taken(&works->dampers[i], ends);
   for (int i = 0; i < works->n_drags; ++i) sum[0] += dragged(&works->drags[i], ends);
   for (int i = 0; i < works->n_forces; ++i) {

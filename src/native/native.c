@@ -128,7 +128,7 @@ static yoke_status advance(const native *n, void *scratch, yoke_integrator_state
     if (counts && native_keeps_work(n, head, request->t_end)) native_begin_work(n, scratch, head, request->t_end);
     YOKE_TRY(native_step_to_jump(n, scratch, head, u, request->t_end, &jump, ctx));
     native_note_found(n, scratch, head, u);
-    if (counts) native_count_work(n, scratch, head, u);
+    if (counts) (n->work_is_told ? native_count_told_work : native_count_work)(n, scratch, head, u);
     YOKE_TRY(native_observe_passed(n, scratch, head, u, request));
     YOKE_TRY(native_response_advance(n, scratch, head, u, request->response));
     if (request->stop_anywhere) /* who looks into this step does so behind it */

@@ -92,6 +92,7 @@ typedef struct native {
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
   bool                 work_looks;        /* native_work_looks */
   bool                 work_is_joined;    /* micro steps are joined by their ends (native_work.c) ... */
+  bool                 work_is_told;      /* by the equations, from these ends */
   bool                 work_varies;       /* ... but for those of some of the methods of `auto` */
   bool                 work_has_panels;   /* what dampers take is counted over several micro steps at once */
   const int           *work_loaded;       /* [work_n_loaded] freedoms on which loads work then */
@@ -219,6 +220,7 @@ int    native_work_keeps(const native *n);
 bool   native_keeps_work(const native *n, const yoke_integrator_state *head, double t_end);
 void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end);
 void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
+void   native_count_told_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
 /* `work` comes in from outside at the state's time [J]; whose q it is: the state's, or that which follows. */
 void   native_bring_in(const native *n, void *state, double *q, double work);
 /* Dissipated and external work up to t, in the last micro step. */

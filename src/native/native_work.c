@@ -60,6 +60,8 @@ void native_work_join(native *n) {
   const yoke_tangent_rule rule = n->integrator->ops->tangents;
   n->work_varies               = rule == YOKE_TANGENTS_AT_WORK;
   n->work_is_joined            = native_work_keeps(n) > 0 && !n->holds_jumps && rule != YOKE_TANGENTS_IMPLICIT;
+  n->work_is_told              = n->counts_work && n->work_is_joined && n->equations.ops->work != NULL &&
+                    n->equations.ops->work(n->equations.self, NULL, NULL);
 }
 
 int native_work_keeps(const native *n) {
@@ -266,11 +268,9 @@ static void integrate_joined(const native *n, void *scratch, const yoke_integrat
   const int     nv = n->equations.nv, nq = n->equations.nq;
   const double *q0 = native_doubles(scratch, n->at->work_from);
   const double *q1 = yoke_integrator_q(n->integrator, head), *v1 = yoke_integrator_v(n->integrator, head),
-               *a1  = yoke_integrator_a(n->integrator, head);
-  double         *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
-  const double    h    = head->t - head->t_prev;
-  const yoke_ends ends = {head->t_prev, h, q0, q0 + nv, q0 + 2 * (ptrdiff_t)nv, q1, v1, a1};
-  if (n->equations.ops->work != NULL && n->equations.ops->work(n->equations.self, &ends, sum)) return;
+               *a1 = yoke_integrator_a(n->integrator, head);
+  double      *q = native_doubles(scratch, n->at->work_q), *v = native_doubles(scratch, n->at->work_v);
+  const double h = head->t - head->t_prev;
   for (int i = nv; i < nq; ++i) q[i] = q1[i]; /* modes of jumps */
   for (int k = 0; k < N_POINTS; ++k) {
     join(&at_point[k], nv, h, q0, q1, q0 + nv, v1, q0 + 2 * (ptrdiff_t)nv, a1, q, v);
@@ -412,6 +412,25 @@ static void leave_panels(const native *n, void *scratch, const yoke_integrator_s
   if (!(w->knows_loads > 0.0)) return;
   yoke_integrator_interpolate(n->integrator, head, head->t_prev, q, v);
   close_loads(n, scratch, w, q);
+}
+
+/* Apart from all else, which takes more room. */
+void native_count_told_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
+  if (n->work_varies && !is_joined(n, head)) {
+    native_count_work(n, scratch, head, u);
+    return;
+  }
+  const ptrdiff_t nv   = n->equations.nv;
+  const double   *q0   = native_doubles(scratch, n->at->work_from);
+  const yoke_ends ends = {head->t_prev,
+                          head->t - head->t_prev,
+                          q0,
+                          q0 + nv,
+                          q0 + 2 * nv,
+                          yoke_integrator_q(n->integrator, head),
+                          yoke_integrator_v(n->integrator, head),
+                          yoke_integrator_a(n->integrator, head)};
+  if (ends.h > 0.0) (void)n->equations.ops->work(n->equations.self, &ends, work_of(n, head)->sum);
 }
 
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
