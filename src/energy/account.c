@@ -25,14 +25,15 @@ typedef struct wire_works {
   double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
 } wire_works;
 
-/* What the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
-typedef struct line_ports {
-  bool counts; /* the coupling tells its powers; so it is with all ports */
+/* What the two ports of a coupling show, and its work, if both move along x alone (x, v, ...) and it is told for such. */
+typedef struct wire_ports {
+  bool counts; /* the coupling tells its powers; all else is set if it does */
+  int  n;      /* channels */
   bool (*work)(const void *self, const yoke_line_step *step, yoke_wire_work *out); /* NULL: they do not */
   ptrdiff_t     from[2]; /* among outputs of all subsystems where a step begins */
   const double *to[2];   /* at its end, where the graph has them */
   const double *u;       /* sampled channels */
-} line_ports;
+} wire_ports;
 
 /* Between two balance points [evaluations per part], of which energies cost one or two; at the beginning less, this share of all so far. */
 static const double work_between = 512.0, share_between = 0.25;
@@ -44,7 +45,7 @@ struct yoke_account {
   ptrdiff_t       *first_y; /* [n_parts] outputs of a subsystem among those of all */
   int64_t         *handles; /* [n_parts, YOKE_N_ENERGIES] */
   double         **energy;  /* [n_parts] YOKE_N_ENERGIES each, as last shown */
-  line_ports      *lines;   /* [n_wires] */
+  wire_ports      *ports;   /* [n_wires] */
   double          *applied; /* room for the channels of a wire */
   double          *stored;  /* [n_wires] with the true motions */
   bool             knows_stored;
@@ -71,21 +72,22 @@ bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
 
 /* ---- creation ---- */
 
-static void find_line(yoke_account *a, int w) {
+static void find_ports(yoke_account *a, int w) {
   const yoke_wire *wire = &a->def.wires[w];
-  line_ports      *at   = &a->lines[w];
+  wire_ports      *at   = &a->ports[w];
   at->work              = NULL;
   at->counts            = has_power(wire);
   if (!at->counts) return;
   for (int side = 0; side < 2; ++side) {
-    const int p = wire->subsystem[side];
-    if (wire->shape[side] != &yoke_shape_line) return;
+    const int       p    = wire->subsystem[side];
     const ptrdiff_t y_at = a->def.subsystems[p]->ports[wire->port[side]].y_at;
     at->from[side]       = a->first_y[p] + y_at;
     at->to[side]         = yoke_graph_y(a->def.graph, p) + y_at;
   }
-  at->u    = yoke_graph_sampled(a->def.graph, w);
-  at->work = wire->formulation->shown->line_work;
+  at->u = yoke_graph_sampled(a->def.graph, w);
+  at->n = yoke_graph_n_channels(a->def.graph, w);
+  if (wire->shape[0] == &yoke_shape_line && wire->shape[1] == &yoke_shape_line)
+    at->work = wire->formulation->shown->line_work;
 }
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
@@ -113,7 +115,7 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   a->first_y   = yoke_arena_take(&a->arena, n_parts, sizeof *a->first_y);
   a->handles   = yoke_arena_take(&a->arena, n_energies, sizeof *a->handles);
   a->energy    = yoke_arena_take(&a->arena, n_parts, sizeof *a->energy);
-  a->lines     = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->lines);
+  a->ports     = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->ports);
   a->applied   = yoke_arena_take(&a->arena, (size_t)most, sizeof *a->applied);
   a->kept      = yoke_arena_take(&a->arena, a->n_kept, sizeof *a->kept);
   double *room = yoke_arena_take(&a->arena, n_energies, sizeof *room);
@@ -162,10 +164,9 @@ static double *of_part(yoke_account *a, int p) {
   return a->now + yoke_account_of_part(p, 0);
 }
 
-static const double *outputs_of(const yoke_account *a, const yoke_wire *wire, int side, const double *all) {
-  const int             p = wire->subsystem[side];
-  const yoke_subsystem *s = a->def.subsystems[p];
-  return (all != NULL ? all + a->first_y[p] : yoke_graph_y(a->def.graph, p)) + s->ports[wire->port[side]].y_at;
+static const double *output_of(const yoke_account *a, const yoke_wire *wire, int side) {
+  const int p = wire->subsystem[side];
+  return yoke_graph_y(a->def.graph, p) + a->def.subsystems[p]->ports[wire->port[side]].y_at;
 }
 
 /* Cubic Hermite polynomials at a point: of p and H p' at both ends, and their derivatives by s. */
@@ -219,7 +220,7 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
 /* Ports that move along x and show little else: no powers at points. False: the coupling does not tell its work for them. */
 static bool add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
   const yoke_wire  *wire = &a->def.wires[w];
-  const line_ports *at   = &a->lines[w];
+  const wire_ports *at   = &a->ports[w];
   yoke_wire_work    work;
   for (int side = 0; side < 2; ++side) {
     step->from[side] = before + at->from[side];
@@ -236,13 +237,13 @@ static bool add_line_step(yoke_account *a, int w, yoke_line_step *step, const do
 
 /* Works and loss of a wire over the step from t to t + H. */
 static void add_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
-  const yoke_wire *wire = &a->def.wires[w];
-  const int        n    = yoke_graph_n_channels(a->def.graph, w);
-  const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
-  yoke_wire_path path[2];
+  const yoke_wire    *wire = &a->def.wires[w];
+  const wire_ports   *at   = &a->ports[w];
+  const double *const y[2] = {a->y[0], a->y[1]};
+  yoke_wire_path      path[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
-    const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
+    const double          *to = at->to[side], *from = before != NULL ? before + at->from[side] : to;
     if (shape->tangent != NULL)
       yoke_wire_path_begin(&path[side], shape, H, from, to, a->path[side]);
     else
@@ -251,7 +252,7 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   }
   for (int i = 0; i < N_POINTS; ++i) {
     for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], i, a->y[side]);
-    add_point(a, wire, t, H, i, u + (ptrdiff_t)i * n, y, works);
+    add_point(a, wire, t, H, i, at->u + (ptrdiff_t)i * at->n, y, works);
   }
 }
 
@@ -260,21 +261,20 @@ static double truly_stored_in(yoke_account *a, int w) {
   const yoke_wire *wire   = &a->def.wires[w];
   double           stored = 0.0, power = 0.0;
   if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) return 0.0;
-  const double *const y[2] = {outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)};
+  const double *const y[2] = {output_of(a, wire, 0), output_of(a, wire, 1)};
   wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
   return stored;
 }
 
 /* What a wire stores at the present time: with the values that the last step applied, or those of the history. */
 static double stored_in(yoke_account *a, int w, bool is_fresh) {
-  const yoke_wire *wire = &a->def.wires[w];
-  const int        n    = yoke_graph_n_channels(a->def.graph, w);
-  yoke_wire_power  power;
-  for (int k = 0; k < n; ++k)
+  const yoke_wire  *wire = &a->def.wires[w];
+  const wire_ports *at   = &a->ports[w];
+  yoke_wire_power   power;
+  for (int k = 0; k < at->n; ++k)
     a->applied[k] = is_fresh ? yoke_graph_channel(a->def.graph, w, k) : yoke_graph_applied(a->def.graph, w, k);
-  wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
-                                  (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
-                                  true, &power, &a->scratch);
+  wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied, at->to, true, &power,
+                                  &a->scratch);
   a->stored[w] = power.is_true ? power.stored : truly_stored_in(a, w);
   return power.stored;
 }
@@ -330,7 +330,7 @@ static void keep_energies(yoke_account *a) {
 /* What wires store with the values of the history. */
 static void renew_wires(yoke_account *a) {
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (a->lines[w].counts) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
+    if (a->ports[w].counts) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
   }
   a->knows_stored = true;
 }
@@ -341,7 +341,7 @@ static yoke_status check_scratch(yoke_account *a, yoke_context *ctx) {
 
 yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   memset(a->kept, 0, a->n_kept * sizeof *a->kept);
-  for (int w = 0; w < a->def.n_wires; ++w) find_line(a, w); /* outputs stay where they are from here on */
+  for (int w = 0; w < a->def.n_wires; ++w) find_ports(a, w); /* outputs stay where they are from here on */
   a->most->potential[0] = (double)INFINITY;
   a->most->potential[1] = -(double)INFINITY;
   YOKE_TRY(show_energies(a, YOKE_SIDE_RIGHT, ctx));
@@ -352,7 +352,7 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   note_extremes(a);
   for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
     wire_works none = {0};
-    if (a->lines[w].counts) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
+    if (a->ports[w].counts) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
   }
   a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
@@ -382,7 +382,7 @@ static void pass_work(yoke_account *a, int w, int side, double work) {
 static void add_wire(yoke_account *a, int w) {
   const wire_works *works   = &a->works[w];
   double           *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
-  if (!a->lines[w].counts) return;
+  if (!a->ports[w].counts) return;
   memcpy(old, account, sizeof old);
   account[YOKE_ACCOUNT_WORK_1]     = works->out[0];
   account[YOKE_ACCOUNT_WORK_2]     = works->out[1];
@@ -397,8 +397,8 @@ yoke_status yoke_account_look(yoke_account *a, double t, const double *before, y
   const double   H    = yoke_graph_t(a->def.graph) - t;
   yoke_line_step step = {.t = t, .H = H};
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (a->lines[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
-    if (a->lines[w].counts) add_step(a, w, t, H, before, &a->works[w]);
+    if (a->ports[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
+    if (a->ports[w].counts) add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;
   return check_scratch(a, ctx);
