@@ -25,7 +25,7 @@ typedef struct wire_works {
   double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
 } wire_works;
 
-/* What the two ports of a coupling show, and its work, if both move along x alone (x, v, ...) and it is told for such. */
+/* What the two ports of a coupling show, and its work, if it is told without powers at points. */
 typedef struct wire_ports {
   bool counts; /* the coupling tells its powers; all else is set if it does */
   int  n;      /* channels */
@@ -84,10 +84,12 @@ static void find_ports(yoke_account *a, int w) {
     at->from[side]       = a->first_y[p] + y_at;
     at->to[side]         = yoke_graph_y(a->def.graph, p) + y_at;
   }
-  at->u = yoke_graph_sampled(a->def.graph, w);
-  at->n = yoke_graph_n_channels(a->def.graph, w);
-  if (wire->shape[0] == &yoke_shape_line && wire->shape[1] == &yoke_shape_line)
-    at->work = wire->formulation->shown->line_work;
+  at->u                        = yoke_graph_sampled(a->def.graph, w);
+  at->n                        = yoke_graph_n_channels(a->def.graph, w);
+  const yoke_line_step   still = {.H = 1.0, .from = {at->to[0], at->to[1]}, .to = {at->to[0], at->to[1]}, .u = at->u};
+  yoke_wire_work         none;
+  const yoke_shown_form *shown = wire->formulation->shown;
+  if (shown->line_work != NULL && shown->line_work(wire->self, &still, &none)) at->work = shown->line_work;
 }
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
@@ -217,24 +219,6 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
   a->most->lost += weight * H * power.lost;
 }
 
-/* Ports that move along x and show little else: no powers at points. False: the coupling does not tell its work for them. */
-static bool add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
-  const yoke_wire  *wire = &a->def.wires[w];
-  const wire_ports *at   = &a->ports[w];
-  yoke_wire_work    work;
-  for (int side = 0; side < 2; ++side) {
-    step->from[side] = before + at->from[side];
-    step->to[side]   = at->to[side];
-  }
-  step->u = at->u;
-  if (!at->work(wire->self, step, &work)) return false;
-  works->out[0] += work.out[0];
-  works->out[1] += work.out[1];
-  works->lost += work.lost;
-  a->most->lost += work.truly_lost;
-  return true;
-}
-
 /* Works and loss of a wire over the step from t to t + H. */
 static void add_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
   const yoke_wire    *wire = &a->def.wires[w];
@@ -254,6 +238,23 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
     for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], i, a->y[side]);
     add_point(a, wire, t, H, i, at->u + (ptrdiff_t)i * at->n, y, works);
   }
+}
+
+/* The same without powers at points. */
+static void add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
+  const yoke_wire  *wire = &a->def.wires[w];
+  const wire_ports *at   = &a->ports[w];
+  yoke_wire_work    work;
+  for (int side = 0; side < 2; ++side) {
+    step->from[side] = before + at->from[side];
+    step->to[side]   = at->to[side];
+  }
+  step->u = at->u;
+  (void)at->work(wire->self, step, &work);
+  works->out[0] += work.out[0];
+  works->out[1] += work.out[1];
+  works->lost += work.lost;
+  a->most->lost += work.truly_lost;
 }
 
 /* Stored by the element of a wire with the true motions of its ports. */
@@ -397,8 +398,10 @@ yoke_status yoke_account_look(yoke_account *a, double t, const double *before, y
   const double   H    = yoke_graph_t(a->def.graph) - t;
   yoke_line_step step = {.t = t, .H = H};
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (a->ports[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
-    if (a->ports[w].counts) add_step(a, w, t, H, before, &a->works[w]);
+    if (a->ports[w].work != NULL)
+      add_line_step(a, w, &step, before, &a->works[w]);
+    else if (a->ports[w].counts)
+      add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;
   return check_scratch(a, ctx);
