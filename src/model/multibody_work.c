@@ -3,6 +3,7 @@
  * motion of freedoms that take no part. */
 #include "model/multibody_internal.h"
 
+#include "base/simd.h"
 #include "model/ends.h"
 #include <math.h>
 
@@ -26,6 +27,7 @@ typedef struct work_force {
 
 struct mb_works {
   int          n_dampers, n_drags, n_forces;
+  bool         are_linear; /* all dampers, and there is nothing else */
   work_damper *dampers;
   work_drag   *drags;
   work_force  *forces;
@@ -109,12 +111,14 @@ yoke_status mb_create_works(yoke_multibody *mb, yoke_context *ctx) {
   for (int i = 0; i < mb->n_loads; ++i) {
     if (!mb_load_is_elsewhere(mb, &mb->loads[i]) && !take_load(mb, &mb->loads[i], works)) return YOKE_OK;
   }
+  works->are_linear = works->n_drags == 0 && works->n_forces == 0;
+  for (int i = 0; i < works->n_dampers; ++i) works->are_linear = works->are_linear && works->dampers[i].law == NULL;
   mb->works = works;
   return YOKE_OK;
 }
 
 /* Of one freedom, or of the first less the second. */
-static double at(const double *list, const int i[2]) {
+static YOKE_ALWAYS_INLINE double at(const double *list, const int i[2]) {
   return i[1] < 0 ? list[i[0]] : list[i[0]] - list[i[1]];
 }
 
@@ -122,9 +126,13 @@ static double integral(double h, double first, double middle, double last) {
   return h * (yoke_ends_weight[0] * (first + last) + yoke_ends_weight[1] * middle);
 }
 
+static YOKE_ALWAYS_INLINE yoke_ends_rate rate_in(const work_damper *d, const yoke_ends *x) {
+  return yoke_ends_rates(x->h, at(x->q1, d->iq) - at(x->q0, d->iq), at(x->v0, d->iv), at(x->v1, d->iv),
+                         at(x->a0, d->iv), at(x->a1, d->iv));
+}
+
 static double taken(const work_damper *d, const yoke_ends *x) {
-  const yoke_ends_rate v = yoke_ends_rates(x->h, at(x->q1, d->iq) - at(x->q0, d->iq), at(x->v0, d->iv),
-                                           at(x->v1, d->iv), at(x->a0, d->iv), at(x->a1, d->iv));
+  const yoke_ends_rate v = rate_in(d, x);
   if (d->law == NULL) return d->damping * yoke_ends_square(x->h, v);
   return integral(x->h, yoke_law_power_lost(d->law, 0.0, v.even + v.odd, 0.0, NULL),
                   yoke_law_power_lost(d->law, 0.0, v.middle, 0.0, NULL),
@@ -156,15 +164,26 @@ static double dragged(const work_drag *d, const yoke_ends *x) {
   return sum;
 }
 
-bool mb_work_between(const void *self, const yoke_ends *ends, double sum[2]) {
-  const yoke_multibody  *mb    = self;
-  const struct mb_works *works = mb->works;
-  if (works == NULL || ends == NULL) return works != NULL;
+static void add_all(const struct mb_works *works, const yoke_ends *ends, double sum[2]) {
   for (int i = 0; i < works->n_dampers; ++i) sum[0] += taken(&works->dampers[i], ends);
   for (int i = 0; i < works->n_drags; ++i) sum[0] += dragged(&works->drags[i], ends);
   for (int i = 0; i < works->n_forces; ++i) {
     const work_force *f = &works->forces[i];
     sum[1] += f->force * (ends->q1[f->iq] - ends->q0[f->iq]);
+  }
+}
+
+bool mb_work_between(const void *self, const yoke_ends *ends, double sum[2]) {
+  const yoke_multibody  *mb    = self;
+  const struct mb_works *works = mb->works;
+  if (works == NULL || ends == NULL) return works != NULL;
+  if (!works->are_linear) {
+    add_all(works, ends, sum);
+    return true;
+  }
+  for (int i = 0; i < works->n_dampers; ++i) {
+    const work_damper *d = &works->dampers[i];
+    sum[0] += d->damping * yoke_ends_square(ends->h, rate_in(d, ends));
   }
   return true;
 }

@@ -135,13 +135,16 @@ typedef struct native_point {
 } native_point;
 
 /* The state's own point; from the right: as far behind its time as it takes for loads that switch there. */
-native_point native_point_at(const native *n, const void *state, yoke_side side);
+native_point               native_point_at(const native *n, const void *state, yoke_side side);
 /* The state's own, as it is. */
-native_point native_own_point(const native *n, const void *state);
+static inline native_point native_own_point(const native *n, const void *state) {
+  const yoke_integrator_state *head = (const yoke_integrator_state *)state;
+  return (native_point){head->t, yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+}
 /* The point goes to where prescribed motions u put it, if there are any. */
-yoke_status  native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
+yoke_status native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
 /* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at->lambda. */
-yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
+yoke_status native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
 /* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. u: at the point's time, of
  * `signal`. */
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
@@ -192,7 +195,7 @@ yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_s
 
 /* Is work a quadrature of the equations, which the solver integrates along? Else it is counted beside it, where there is any. */
 bool native_integrates_work(const yoke_native_def *def);
-/* What a state keeps of it; numbers only. */
+/* What a state keeps of it; numbers only, the first two of them alone where there are no panels. */
 typedef struct native_work {
   double sum[2];                              /* dissipated up to the open panel, external: since the start [J] */
   double is_open;                             /* 1: a panel begins at t; -1: panels have been given up */
@@ -208,6 +211,7 @@ typedef struct native_work {
 /* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
+int    native_work_size(const native *n); /* of it */
 /* The state is about to jump: what was counted up to here stays. */
 void   native_close_work(const native *n, void *scratch, void *state);
 /* May it look into micro steps? */
@@ -226,6 +230,8 @@ void   native_bring_in(const native *n, void *state, double *q, double work);
 /* Dissipated and external work up to t, in the last micro step. */
 void   native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
                       yoke_energy *out);
+/* The same up to the state's own point. */
+void   native_work_reached(const native *n, void *scratch, const void *state, yoke_energy *out);
 
 /* native_signals.c */
 

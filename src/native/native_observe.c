@@ -189,7 +189,7 @@ static bool energies_reached(const yoke_subsystem *subsystem, void *scratch, con
   if (e->ops->energy == NULL || !n->tells_work) return false; /* prescribed bodies are where the step has put them */
   const native_point at = native_own_point(n, state);
   e->ops->energy(e->self, scratch, at.t, at.q, at.v, &energy);
-  native_work_at(n, scratch, state, NULL, &at, &energy);
+  native_work_reached(n, scratch, state, &energy);
   out[YOKE_ENERGY_KINETIC]    = energy.kinetic;
   out[YOKE_ENERGY_POTENTIAL]  = energy.potential;
   out[YOKE_ENERGY_DISSIPATED] = energy.dissipated;

@@ -77,6 +77,11 @@ void native_work_plan(native *n) {
   n->work_has_panels = n->work_n_loaded <= e->nv;
 }
 
+int native_work_size(const native *n) {
+  const size_t size = n->work_has_panels ? sizeof(native_work) : sizeof((native_work){0}.sum);
+  return n->tells_work ? (int)(size / sizeof(double)) : 0;
+}
+
 /* What is left out of a panel's work is about 2 x^(3/2) of it, with x the share of its higher part: as accurate as the solver is, or 3e-7. */
 double native_work_share(double rtol) {
   return fmax(cbrt(0.25 * rtol * rtol), 3e-5);
@@ -514,9 +519,10 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
-  if (!is_past && !n->work_has_panels) {
-    out->dissipated = work->sum[0];
-    out->external   = work->sum[1];
+  if (!n->work_has_panels) {
+    if (is_past) integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
+    out->dissipated = work->sum[0] - rest[0];
+    out->external   = work->sum[1] - rest[1];
     return;
   }
   const losses_now now = losses_of(n, head, work);
@@ -526,5 +532,17 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
   out->dissipated = work->sum[0] + open_loss(work, head, now) - rest[0];
   out->external   = work->sum[1] - rest[1];
-  if (n->work_has_panels) out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
+  out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
+}
+
+/* Apart from what looks into micro steps. */
+void native_work_reached(const native *n, void *scratch, const void *state, yoke_energy *out) {
+  if (n->work_has_panels) {
+    const native_point at = native_own_point(n, state);
+    native_work_at(n, scratch, state, NULL, &at, out);
+  } else if (yoke_multibody_external_at(n->mb) < 0) {
+    const native_work *work = work_of(n, state);
+    out->dissipated         = work->sum[0];
+    out->external           = work->sum[1];
+  }
 }
