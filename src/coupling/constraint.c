@@ -494,13 +494,9 @@ int yoke_constraint_instant(const yoke_constraint *self, const double *const y[2
 
 /* ---- what is shown ---- */
 
-void yoke_constraint_shown(const yoke_constraint *self, const double *u, const double *const y[2],
-                           double *const force[2], double *g) {
+void yoke_constraint_felt(const yoke_constraint *self, const double *u, const double *const y[2],
+                          double *const force[2]) {
   const yoke_joint_element *joint = self->joint;
-  double                    level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
-  yoke_joint_levels(joint, self->shape, y, level);
-  memset(g, 0, (size_t)joint->n_own * sizeof *g);
-  for (int i = 0; i < joint->n; ++i) g[joint->own[i]] = level[0][i];
   for (int side = 0; side < 2; ++side) {
     memset(force[side], 0, (size_t)joint->n_own * sizeof *force[side]);
     for (int i = 0; i < joint->n; ++i) {
@@ -509,4 +505,14 @@ void yoke_constraint_shown(const yoke_constraint *self, const double *u, const d
     }
     yoke_joint_turn_force(joint, self->shape, y, false, force[side]);
   }
+}
+
+void yoke_constraint_shown(const yoke_constraint *self, const double *u, const double *const y[2],
+                           double *const force[2], double *g) {
+  const yoke_joint_element *joint = self->joint;
+  double                    level[YOKE_JOINT_LEVELS][YOKE_JOINT_MAX_ROWS];
+  yoke_joint_levels(joint, self->shape, y, level);
+  memset(g, 0, (size_t)joint->n_own * sizeof *g);
+  for (int i = 0; i < joint->n; ++i) g[joint->own[i]] = level[0][i];
+  yoke_constraint_felt(self, u, y, force);
 }

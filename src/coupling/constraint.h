@@ -91,5 +91,8 @@ int yoke_constraint_instant(const yoke_constraint *constraint, const double *con
                             yoke_arena *scratch);
 void yoke_constraint_shown(const yoke_constraint *constraint, const double *u, const double *const y[2],
                            double *const force[2], double *g);
+/* The forces alone. */
+void yoke_constraint_felt(const yoke_constraint *constraint, const double *u, const double *const y[2],
+                          double *const force[2]);
 
 #endif

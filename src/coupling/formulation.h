@@ -299,8 +299,8 @@ typedef struct yoke_wire_work {
   double lost, truly_lost; /* in the element, as its holder has it and with the true motions */
 } yoke_wire_work;
 
-/* A macro step of ports that move along x alone, y = (x, v, ...) at both of its ends. Between them x is the cubic Hermite polynomial and v its
- * derivative: at the points of Gauss s = 1/2 -+ k, k = sqrt(3)/6,  v = dx/H +- k (v0 - v1). */
+/* A macro step of two ports, y at both of its ends; where they move along x alone y = (x, v, ...). Between them a coordinate x is the cubic Hermite
+ * polynomial and v its derivative: at the points of Gauss s = 1/2 -+ k, k = sqrt(3)/6,  v = dx/H +- k (v0 - v1). */
 typedef struct yoke_line_step {
   double        t, H;
   const double *from[2], *to[2];
@@ -308,12 +308,17 @@ typedef struct yoke_line_step {
 } yoke_line_step;
 #define YOKE_LINE_K 0.28867513459481287
 
-/* v of a side at the points of Gauss. */
-static inline void yoke_line_rates(const yoke_line_step *step, int side, double v[2]) {
+/* Rate of coordinate p of a side at the points of Gauss; v: its place in y. */
+static inline void yoke_coordinate_rates(const yoke_line_step *step, int side, int p, int v, double rate[2]) {
   const double *from = step->from[side], *to = step->to[side];
-  const double  mean = (to[0] - from[0]) / step->H, half = YOKE_LINE_K * (from[1] - to[1]);
-  v[0] = mean + half;
-  v[1] = mean - half;
+  const double  mean = (to[p] - from[p]) / step->H, half = YOKE_LINE_K * (from[v] - to[v]);
+  rate[0] = mean + half;
+  rate[1] = mean - half;
+}
+
+/* v of a side that moves along x alone. */
+static inline void yoke_line_rates(const yoke_line_step *step, int side, double v[2]) {
+  yoke_coordinate_rates(step, side, 0, 1, v);
 }
 
 /* Output k of a side there, if it is none of its motion: on a straight line between both ends. */
@@ -324,11 +329,13 @@ static inline void yoke_line_between(const yoke_line_step *step, int side, int k
   value[1] = mean + half;
 }
 
-/* Work on a side of what it feels there, along a direction dx = slope. */
-static inline double yoke_line_work_of(const yoke_line_step *step, int side, double slope, const double felt[2]) {
-  double v[2];
-  yoke_line_rates(step, side, v);
-  return 0.5 * step->H * slope * (felt[0] * v[0] + felt[1] * v[1]);
+/* Work on a side of what it feels there, along a coordinate (p and v as above) with a slope; p -1: it does not move so. */
+static inline double yoke_line_work_of(const yoke_line_step *step, int side, int p, int v, double slope,
+                                       const double felt[2]) {
+  double rate[2];
+  if (p < 0) return 0.0;
+  yoke_coordinate_rates(step, side, p, v, rate);
+  return 0.5 * step->H * slope * (felt[0] * rate[0] + felt[1] * rate[1]);
 }
 
 /* What a coupling shows, by rows of its element or of its joint (the joint's own order; dropped rows show 0). */
@@ -347,7 +354,7 @@ typedef struct yoke_shown_form {
    * one that no side or both hold, that of the true motions. with_stored: what is stored is read, and nothing else; without, all but that. NULL: what goes through its ports is not told. */
   void (*power)(const void *self, double t, const double *u, const double *const y[2], bool with_stored,
                 yoke_wire_power *out, yoke_arena *scratch);
-  /* The integrals of these powers over a step, by the two points of Gauss. False: not told for ports or an element like these. NULL: never. */
+  /* The integrals of these powers over a step, by the two points of Gauss. False: at all times not told for ports or an element like these. NULL: never. */
   bool (*line_work)(const void *self, const yoke_line_step *step, yoke_wire_work *out);
 } yoke_shown_form;
 

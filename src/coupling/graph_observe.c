@@ -85,40 +85,64 @@ void graph_sample_channels(const yoke_graph *g, const graph_wire *wire, double f
                            values + (ptrdiff_t)first * wire->n_channels + k);
 }
 
-/* All at once, where every channel is the polynomial through its end node and its past: those of a degree share their weights. */
-static void sample_ends(const yoke_graph *g) {
+/* Weights of the end node and of the past at the sampled times. */
+typedef struct sample_weights {
+  int    degree; /* of the polynomials for which they were found; -1: none */
+  double of[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1];
+} sample_weights;
+
+static void find_weights(const yoke_graph *g, int degree, sample_weights *weights) {
+  double nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
+  weights->degree                          = degree;
+  for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
+  for (int i = 0; i < g->samples.n; ++i) yoke_lagrange_weights(degree + 1, nodes, g->samples.s[i], weights->of[i]);
+}
+
+/* Values of a channel that is the polynomial through its end node and its past; those of a degree share their weights. */
+static void sample_end(const yoke_graph *g, const graph_channel *channel, sample_weights *weights, int stride,
+                       double *restrict values) {
   const graph_samples *x      = &g->samples;
-  int                  degree = -1;
-  double               weight[GRAPH_SAMPLES][YOKE_LAYOUT_MAX_DEGREE + 1], nodes[YOKE_LAYOUT_MAX_DEGREE + 1] = {1.0};
+  const int            degree = channel->layout.degree;
+  const double         end    = g->w[channel->w_at];
+  if (degree == 0) {
+    for (int i = 0; i < x->n; ++i) values[i * stride] = end;
+    return;
+  }
+  const double *restrict past = graph_past(g, channel).u;
+  if (degree == 1) { /* from T_N, s = 0 */
+    for (int i = 0; i < x->n; ++i) values[i * stride] = x->s[i] * end + (1.0 - x->s[i]) * past[0];
+    return;
+  }
+  if (degree != weights->degree) find_weights(g, degree, weights);
+  for (int i = 0; i < x->n; ++i) values[i * stride] = weights->of[i][0] * end;
+  for (int j = 0; j < degree; ++j) {
+    const double u = past[j];
+    for (int i = 0; i < x->n; ++i) values[i * stride] += weights->of[i][j + 1] * u;
+  }
+}
+
+/* Those of the whole step, but of wires at rates of their own, which the trial has sampled. */
+static void sample_wires(const yoke_graph *g) {
+  const graph_samples *x = &g->samples;
+  sample_weights       weights;
+  weights.degree = -1;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire    *wire    = &g->wires[w];
     const graph_channel *channel = &g->channels[wire->first];
-    double *restrict values      = x->values + (ptrdiff_t)x->n * wire->first;
-    const int stride             = wire->n_channels;
-    for (int k = 0; k < stride; ++k, ++channel, ++values) {
-      const double *restrict past = graph_past(g, channel).u;
-      const double end            = g->w[channel->w_at];
-      if (channel->layout.degree != degree) {
-        degree = channel->layout.degree;
-        for (int j = 0; j < degree; ++j) nodes[j + 1] = g->past_s[j];
-        for (int i = 0; i < x->n; ++i) yoke_lagrange_weights(degree + 1, nodes, x->s[i], weight[i]);
-      }
-      for (int i = 0; i < x->n; ++i) values[i * stride] = weight[i][0] * end;
-      for (int j = 0; j < degree; ++j) {
-        const double u = past[j];
-        for (int i = 0; i < x->n; ++i) values[i * stride] += weight[i][j + 1] * u;
-      }
+    double              *values  = x->values + (ptrdiff_t)x->n * wire->first;
+    const int            stride  = wire->n_channels;
+    for (int k = 0; k < stride && wire->rate <= 1; ++k, ++channel, ++values) {
+      if (channel->layout.kind == YOKE_LAYOUT_END && !channel->has_curve && !g->use_curves)
+        sample_end(g, channel, &weights, stride, values);
+      else
+        graph_channel_at_times(g, channel, x->n, x->s, stride, values);
     }
   }
 }
 
 void graph_observe_accept(yoke_graph *g) {
-  graph_observation *o       = &g->observation;
-  const bool         at_once = g->has_end_nodes_only && !g->use_curves;
-  if (g->samples.n > 0 && at_once) sample_ends(g);
-  for (int w = 0; w < g->n_wires && g->samples.n > 0 && !at_once; ++w) {
-    if (g->wires[w].rate <= 1) graph_sample_channels(g, &g->wires[w], 0.0, 1.0); /* else in the trial */
-  }
+  graph_observation *o = &g->observation;
+  if (g->samples.n > 0) sample_wires(g);
   for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {
     const graph_wire *wire = &g->wires[w];
     if (wire->rate > 1) continue; /* in the trial: multirate.c */

@@ -122,18 +122,33 @@ void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *co
   }
 }
 
+/* The freedom along which a row is linear, wherever the frames are, whose origins are those of the ports; -1: it is not. */
+static int freedom_of(const yoke_row *row, bool is_on_line) {
+  if (row->kind == YOKE_ROW_POINT) return row->k;
+  if (row->kind == YOKE_ROW_TURN) return 5;
+  return is_on_line && row->kind != YOKE_ROW_DISTANCE ? 0 : -1;
+}
+
 void yoke_joint_line_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], yoke_joint_line *out) {
-  static const double at_rest[8] = {0.0}; /* x, v, v', integral */
-  yoke_joint_frames   x;
-  *out = (yoke_joint_line){.is_such = joint->carrier == 0};
-  for (int s = 0; s < 2; ++s) out->is_such = out->is_such && shape[s] == &yoke_shape_line;
-  if (!out->is_such) return;
-  yoke_joint_frames_set(joint, shape, (const double *const[2]){at_rest, at_rest}, &x);
+  const bool is_on_line = shape[0] == &yoke_shape_line && shape[1] == &yoke_shape_line;
+  *out                  = (yoke_joint_line){.is_such = joint->carrier == 0};
   for (int i = 0; i < joint->n; ++i) {
-    double grad[12];
-    if (joint->row[i].kind == YOKE_ROW_DISTANCE) out->is_such = false;
-    (void)yoke_row_gradient(&joint->row[i], &x.link, grad);
-    for (int s = 0; s < 2; ++s) out->slope[s][i] = grad[6 * s];
+    static const yoke_pose at_rest[2] = {{.R = {[0] = 1.0, [4] = 1.0, [8] = 1.0}},
+                                         {.R = {[0] = 1.0, [4] = 1.0, [8] = 1.0}}};
+    const int              freedom    = freedom_of(&joint->row[i], is_on_line);
+    yoke_link_state        x;
+    double                 grad[12];
+    out->is_such = out->is_such && freedom >= 0;
+    if (!out->is_such) return;
+    yoke_link_state_set(&joint->link, at_rest, &x);
+    (void)yoke_row_gradient(&joint->row[i], &x, grad);
+    for (int s = 0; s < 2; ++s) {
+      const int v      = yoke_shape_component(shape[s], freedom);
+      out->p[s][i]     = v >= 0 ? yoke_shape_coordinate(shape[s], v) : -1;
+      out->v[s][i]     = yoke_shape_at_v(shape[s]) + v;
+      out->slope[s][i] = grad[6 * s + freedom];
+      out->is_such     = out->is_such && (v < 0 || out->p[s][i] >= 0);
+    }
   }
 }
 

@@ -58,11 +58,13 @@ void yoke_joint_reset_rows(const yoke_joint_element *joint, const yoke_port_shap
 void yoke_joint_power(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], const double *const y[2],
                       double *const force[2], double power[2]);
 
-/* The same between ports that move along x alone, where rows are linear: grad of the kept rows on both sides. False: a row is not, or rows are
- * carried. */
+/* The same where every row is linear in one coordinate of each port, whatever else these do: those of points, of the angle in the plane, and all between
+ * ports that move along x alone. Else, and where rows are carried, it is not such. */
 typedef struct yoke_joint_line {
-  bool   is_such;
-  double slope[2][YOKE_JOINT_MAX_ROWS];
+  bool is_such;
+  int  p[2][YOKE_JOINT_MAX_ROWS],
+      v[2][YOKE_JOINT_MAX_ROWS];        /* place of the coordinate and its rate in y; p -1: the port has none */
+  double slope[2][YOKE_JOINT_MAX_ROWS]; /* grad of the kept rows on both sides, along it */
 } yoke_joint_line;
 void yoke_joint_line_set(const yoke_joint_element *joint, const yoke_port_shape *const shape[2], yoke_joint_line *out);
 

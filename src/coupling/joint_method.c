@@ -172,10 +172,11 @@ static void shown(const void *object, double t, const double *u, const double *c
 static void power(const void *object, double t, const double *u, const double *const y[2], bool with_stored,
                   yoke_wire_power *out, yoke_arena *scratch) {
   const joint_coupling *self = object;
-  (void)with_stored; /* nothing is */
-  double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
-  *out = (yoke_wire_power){0};
-  shown(object, t, u, y, felt, g, scratch);
+  *out                       = (yoke_wire_power){.is_true = true};
+  if (with_stored) return; /* nothing is */
+  (void)t, (void)scratch;
+  double force[2][YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
+  yoke_constraint_felt(&self->constraint, u, y, felt);
   yoke_joint_power(self->constraint.joint, self->constraint.shape, y, felt, out->in);
 }
 
@@ -188,7 +189,8 @@ static bool line_work(const void *object, const yoke_line_step *step, yoke_wire_
     for (int i = 0; i < c->joint->n; ++i) {
       double felt[2] = {step->u[i], step->u[c->n_channels + i]};
       if (is_displaced) yoke_line_between(step, side, yoke_constraint_reaction_at(c, side, i), felt);
-      out->out[side] += yoke_line_work_of(step, side, self->line.slope[side][i], felt);
+      out->out[side] +=
+          yoke_line_work_of(step, side, self->line.p[side][i], self->line.v[side][i], self->line.slope[side][i], felt);
     }
   }
   return self->line.is_such;

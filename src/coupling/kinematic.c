@@ -608,10 +608,15 @@ static void kinematic_shown(const void *data, double t, const double *u, const d
 static void kinematic_power(const void *data, double t, const double *u, const double *const y[2], bool with_stored,
                             yoke_wire_power *out, yoke_arena *scratch) {
   const kinematic *self = data;
-  (void)with_stored; /* nothing is */
-  double force[2][YOKE_JOINT_MAX_ROWS], g[YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
-  *out = (yoke_wire_power){0};
-  kinematic_shown(data, t, u, y, felt, g, scratch);
+  *out                  = (yoke_wire_power){.is_true = true};
+  if (with_stored) return; /* nothing is */
+  const double *mu = extra(self, y, self->F, YOKE_EXTRA_REACTION);
+  double force[2][YOKE_JOINT_MAX_ROWS], *const felt[2] = {force[0], force[1]};
+  (void)t, (void)scratch;
+  for (int i = 0; i < self->joint->n; ++i) {
+    force[self->R][self->joint->own[i]] = u[i];
+    force[self->F][self->joint->own[i]] = mu[i];
+  }
   yoke_joint_power(self->joint, self->shape, y, felt, out->in);
 }
 
@@ -623,8 +628,9 @@ static bool kinematic_line_work(const void *data, const yoke_line_step *step, yo
     double       reaction[2];
     yoke_line_between(step, self->F, (int)(extra(self, step->to, self->F, YOKE_EXTRA_REACTION) - step->to[self->F]) + i,
                       reaction);
-    out->out[self->R] += yoke_line_work_of(step, self->R, self->line.slope[self->R][i], applied);
-    out->out[self->F] += yoke_line_work_of(step, self->F, self->line.slope[self->F][i], reaction);
+    for (int side = 0; side < 2; ++side)
+      out->out[side] += yoke_line_work_of(step, side, self->line.p[side][i], self->line.v[side][i],
+                                          self->line.slope[side][i], side == self->R ? applied : reaction);
   }
   return self->line.is_such;
 }

@@ -25,13 +25,15 @@ typedef struct wire_works {
   double out[2], lost; /* out to the sides; lost in the element, as its holder has it */
 } wire_works;
 
-/* What the two ports of a coupling show (x, v, ...), if both move along x alone and its work is told for such. */
-typedef struct line_ports {
+/* What the two ports of a coupling show, and its work, if it is told without powers at points. */
+typedef struct wire_ports {
+  bool counts; /* the coupling tells its powers; all else is set if it does */
+  int  n;      /* channels */
   bool (*work)(const void *self, const yoke_line_step *step, yoke_wire_work *out); /* NULL: they do not */
   ptrdiff_t     from[2]; /* among outputs of all subsystems where a step begins */
   const double *to[2];   /* at its end, where the graph has them */
   const double *u;       /* sampled channels */
-} line_ports;
+} wire_ports;
 
 /* Between two balance points [evaluations per part], of which energies cost one or two; at the beginning less, this share of all so far. */
 static const double work_between = 512.0, share_between = 0.25;
@@ -40,12 +42,13 @@ struct yoke_account {
   yoke_arena       arena, scratch; /* of arrays; of one wire */
   yoke_account_def def;
   int              n_values;
-  ptrdiff_t       *first_y;        /* [n_parts] outputs of a subsystem among those of all */
-  int64_t         *handles;        /* [n_parts, YOKE_N_ENERGIES] */
-  double         **energy;         /* [n_parts] YOKE_N_ENERGIES each, as last shown */
-  line_ports      *lines;          /* [n_wires] */
-  double          *applied;        /* room for the channels of a wire */
-  double          *stored;         /* [n_wires] with the true motions */
+  ptrdiff_t       *first_y; /* [n_parts] outputs of a subsystem among those of all */
+  int64_t         *handles; /* [n_parts, YOKE_N_ENERGIES] */
+  double         **energy;  /* [n_parts] YOKE_N_ENERGIES each, as last shown */
+  wire_ports      *ports;   /* [n_wires] */
+  double          *applied; /* room for the channels of a wire */
+  double          *stored;  /* [n_wires] with the true motions */
+  bool             knows_stored;
   double           held;           /* by all wires with the true motions in front of a jump */
   double          *path[2], *y[2]; /* of the motion of a port over a step, and of its outputs inside */
   size_t           n_kept;
@@ -69,20 +72,24 @@ bool yoke_account_is_complete(int n_wires, const yoke_wire *wires) {
 
 /* ---- creation ---- */
 
-static void find_line(yoke_account *a, int w) {
+static void find_ports(yoke_account *a, int w) {
   const yoke_wire *wire = &a->def.wires[w];
-  line_ports      *at   = &a->lines[w];
+  wire_ports      *at   = &a->ports[w];
   at->work              = NULL;
-  if (!has_power(wire)) return;
+  at->counts            = has_power(wire);
+  if (!at->counts) return;
   for (int side = 0; side < 2; ++side) {
-    const int p = wire->subsystem[side];
-    if (wire->shape[side] != &yoke_shape_line) return;
+    const int       p    = wire->subsystem[side];
     const ptrdiff_t y_at = a->def.subsystems[p]->ports[wire->port[side]].y_at;
     at->from[side]       = a->first_y[p] + y_at;
     at->to[side]         = yoke_graph_y(a->def.graph, p) + y_at;
   }
-  at->u    = yoke_graph_sampled(a->def.graph, w);
-  at->work = wire->formulation->shown->line_work;
+  at->u                        = yoke_graph_sampled(a->def.graph, w);
+  at->n                        = yoke_graph_n_channels(a->def.graph, w);
+  const yoke_line_step   still = {.H = 1.0, .from = {at->to[0], at->to[1]}, .to = {at->to[0], at->to[1]}, .u = at->u};
+  yoke_wire_work         none;
+  const yoke_shown_form *shown = wire->formulation->shown;
+  if (shown->line_work != NULL && shown->line_work(wire->self, &still, &none)) at->work = shown->line_work;
 }
 
 static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
@@ -100,7 +107,6 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
     }
   }
   a->stored = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->stored);
-  for (int w = 0; a->stored != NULL && w < def->n_wires; ++w) a->stored[w] = (double)NAN;
   for (int side = 0; side < 2; ++side) {
     a->path[side] = yoke_arena_take(&a->arena, n_path, sizeof *a->path[side]);
     a->y[side]    = yoke_arena_take(&a->arena, n_y, sizeof *a->y[side]);
@@ -111,7 +117,7 @@ static yoke_status take_memory(yoke_account *a, yoke_context *ctx) {
   a->first_y   = yoke_arena_take(&a->arena, n_parts, sizeof *a->first_y);
   a->handles   = yoke_arena_take(&a->arena, n_energies, sizeof *a->handles);
   a->energy    = yoke_arena_take(&a->arena, n_parts, sizeof *a->energy);
-  a->lines     = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->lines);
+  a->ports     = yoke_arena_take(&a->arena, (size_t)def->n_wires + 1, sizeof *a->ports);
   a->applied   = yoke_arena_take(&a->arena, (size_t)most, sizeof *a->applied);
   a->kept      = yoke_arena_take(&a->arena, a->n_kept, sizeof *a->kept);
   double *room = yoke_arena_take(&a->arena, n_energies, sizeof *room);
@@ -160,10 +166,9 @@ static double *of_part(yoke_account *a, int p) {
   return a->now + yoke_account_of_part(p, 0);
 }
 
-static const double *outputs_of(const yoke_account *a, const yoke_wire *wire, int side, const double *all) {
-  const int             p = wire->subsystem[side];
-  const yoke_subsystem *s = a->def.subsystems[p];
-  return (all != NULL ? all + a->first_y[p] : yoke_graph_y(a->def.graph, p)) + s->ports[wire->port[side]].y_at;
+static const double *output_of(const yoke_account *a, const yoke_wire *wire, int side) {
+  const int p = wire->subsystem[side];
+  return yoke_graph_y(a->def.graph, p) + a->def.subsystems[p]->ports[wire->port[side]].y_at;
 }
 
 /* Cubic Hermite polynomials at a point: of p and H p' at both ends, and their derivatives by s. */
@@ -214,33 +219,15 @@ static void add_point(yoke_account *a, const yoke_wire *wire, double t, double H
   a->most->lost += weight * H * power.lost;
 }
 
-/* Ports that move along x and show little else: no powers at points. False: the coupling does not tell its work for them. */
-static bool add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
-  const yoke_wire  *wire = &a->def.wires[w];
-  const line_ports *at   = &a->lines[w];
-  yoke_wire_work    work;
-  for (int side = 0; side < 2; ++side) {
-    step->from[side] = before + at->from[side];
-    step->to[side]   = at->to[side];
-  }
-  step->u = at->u;
-  if (!at->work(wire->self, step, &work)) return false;
-  works->out[0] += work.out[0];
-  works->out[1] += work.out[1];
-  works->lost += work.lost;
-  a->most->lost += work.truly_lost;
-  return true;
-}
-
 /* Works and loss of a wire over the step from t to t + H. */
 static void add_step(yoke_account *a, int w, double t, double H, const double *before, wire_works *works) {
-  const yoke_wire *wire = &a->def.wires[w];
-  const int        n    = yoke_graph_n_channels(a->def.graph, w);
-  const double *u = yoke_graph_sampled(a->def.graph, w), *const y[2] = {a->y[0], a->y[1]};
-  yoke_wire_path path[2];
+  const yoke_wire    *wire = &a->def.wires[w];
+  const wire_ports   *at   = &a->ports[w];
+  const double *const y[2] = {a->y[0], a->y[1]};
+  yoke_wire_path      path[2];
   for (int side = 0; side < 2; ++side) {
     const yoke_port_shape *shape = wire->shape[side];
-    const double          *from = outputs_of(a, wire, side, before), *to = outputs_of(a, wire, side, NULL);
+    const double          *to = at->to[side], *from = before != NULL ? before + at->from[side] : to;
     if (shape->tangent != NULL)
       yoke_wire_path_begin(&path[side], shape, H, from, to, a->path[side]);
     else
@@ -249,21 +236,47 @@ static void add_step(yoke_account *a, int w, double t, double H, const double *b
   }
   for (int i = 0; i < N_POINTS; ++i) {
     for (int side = 0; side < 2; ++side) move(&path[side], wire->n_y[side], i, a->y[side]);
-    add_point(a, wire, t, H, i, u + (ptrdiff_t)i * n, y, works);
+    add_point(a, wire, t, H, i, at->u + (ptrdiff_t)i * at->n, y, works);
   }
+}
+
+/* The same without powers at points. */
+static void add_line_step(yoke_account *a, int w, yoke_line_step *step, const double *before, wire_works *works) {
+  const yoke_wire  *wire = &a->def.wires[w];
+  const wire_ports *at   = &a->ports[w];
+  yoke_wire_work    work;
+  for (int side = 0; side < 2; ++side) {
+    step->from[side] = before + at->from[side];
+    step->to[side]   = at->to[side];
+  }
+  step->u = at->u;
+  (void)at->work(wire->self, step, &work);
+  works->out[0] += work.out[0];
+  works->out[1] += work.out[1];
+  works->lost += work.lost;
+  a->most->lost += work.truly_lost;
+}
+
+/* Stored by the element of a wire with the true motions of its ports. */
+static double truly_stored_in(yoke_account *a, int w) {
+  const yoke_wire *wire   = &a->def.wires[w];
+  double           stored = 0.0, power = 0.0;
+  if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) return 0.0;
+  const double *const y[2] = {output_of(a, wire, 0), output_of(a, wire, 1)};
+  wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
+  return stored;
 }
 
 /* What a wire stores at the present time: with the values that the last step applied, or those of the history. */
 static double stored_in(yoke_account *a, int w, bool is_fresh) {
-  const yoke_wire *wire = &a->def.wires[w];
-  const int        n    = yoke_graph_n_channels(a->def.graph, w);
-  yoke_wire_power  power;
-  for (int k = 0; k < n; ++k)
+  const yoke_wire  *wire = &a->def.wires[w];
+  const wire_ports *at   = &a->ports[w];
+  yoke_wire_power   power;
+  for (int k = 0; k < at->n; ++k)
     a->applied[k] = is_fresh ? yoke_graph_channel(a->def.graph, w, k) : yoke_graph_applied(a->def.graph, w, k);
-  wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied,
-                                  (const double *const[2]){outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)},
-                                  true, &power, &a->scratch);
-  a->stored[w] = power.is_true ? power.stored : (double)NAN;
+  wire->formulation->shown->power(wire->self, yoke_graph_t(a->def.graph), a->applied, at->to, true, &power,
+                                  &a->scratch);
+  a->stored[w] = power.is_true ? power.stored : truly_stored_in(a, w);
   return power.stored;
 }
 
@@ -274,6 +287,14 @@ static yoke_graph_handles handles_of(const void *account, int part) {
   return (yoke_graph_handles){YOKE_N_ENERGIES, a->handles + (ptrdiff_t)part * YOKE_N_ENERGIES};
 }
 
+static double larger(double a, double b) {
+  return b > a ? b : a;
+}
+
+static double smaller(double a, double b) {
+  return b < a ? b : a;
+}
+
 static void note_extremes(yoke_account *a) {
   double kinetic = 0.0, potential = 0.0;
   for (int p = 0; p < a->def.n_parts; ++p) {
@@ -281,10 +302,10 @@ static void note_extremes(yoke_account *a) {
     potential += a->energy[p][YOKE_ENERGY_POTENTIAL];
   }
   for (int w = 0; w < a->def.n_wires; ++w) potential += of_wire(a, w)[YOKE_ACCOUNT_ENERGY];
-  a->most->leak         = fmax(a->most->leak, fabs(a->now[YOKE_ACCOUNT_TOTAL_LEAK]));
-  a->most->kinetic      = fmax(a->most->kinetic, kinetic);
-  a->most->potential[0] = fmin(a->most->potential[0], potential);
-  a->most->potential[1] = fmax(a->most->potential[1], potential);
+  a->most->leak         = larger(a->most->leak, fabs(a->now[YOKE_ACCOUNT_TOTAL_LEAK]));
+  a->most->kinetic      = larger(a->most->kinetic, kinetic);
+  a->most->potential[0] = smaller(a->most->potential[0], potential);
+  a->most->potential[1] = larger(a->most->potential[1], potential);
 }
 
 static bool take_energies(yoke_account *a) {
@@ -310,13 +331,18 @@ static void keep_energies(yoke_account *a) {
 /* What wires store with the values of the history. */
 static void renew_wires(yoke_account *a) {
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (has_power(&a->def.wires[w])) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
+    if (a->ports[w].counts) of_wire(a, w)[YOKE_ACCOUNT_ENERGY] = stored_in(a, w, true);
   }
+  a->knows_stored = true;
+}
+
+static yoke_status check_scratch(yoke_account *a, yoke_context *ctx) {
+  return a->scratch.has_failed ? yoke_arena_check(&a->scratch, ctx, "the energy account") : YOKE_OK;
 }
 
 yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   memset(a->kept, 0, a->n_kept * sizeof *a->kept);
-  for (int w = 0; w < a->def.n_wires; ++w) find_line(a, w); /* outputs stay where they are from here on */
+  for (int w = 0; w < a->def.n_wires; ++w) find_ports(a, w); /* outputs stay where they are from here on */
   a->most->potential[0] = (double)INFINITY;
   a->most->potential[1] = -(double)INFINITY;
   YOKE_TRY(show_energies(a, YOKE_SIDE_RIGHT, ctx));
@@ -327,11 +353,11 @@ yoke_status yoke_account_start(yoke_account *a, yoke_context *ctx) {
   note_extremes(a);
   for (int w = 0; w < a->def.n_wires; ++w) { /* scratch grows here and in no step */
     wire_works none = {0};
-    if (has_power(&a->def.wires[w])) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
+    if (a->ports[w].counts) add_step(a, w, yoke_graph_t(a->def.graph), 1.0, NULL, &none);
   }
   a->most->lost = 0.0;
   memcpy(a->before, a->now, (size_t)a->n_values * sizeof *a->now);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* One subsystem without the work through its ports, which the wires add. */
@@ -357,7 +383,7 @@ static void pass_work(yoke_account *a, int w, int side, double work) {
 static void add_wire(yoke_account *a, int w) {
   const wire_works *works   = &a->works[w];
   double           *account = of_wire(a, w), old[YOKE_N_ACCOUNTS];
-  if (!has_power(&a->def.wires[w])) return;
+  if (!a->ports[w].counts) return;
   memcpy(old, account, sizeof old);
   account[YOKE_ACCOUNT_WORK_1]     = works->out[0];
   account[YOKE_ACCOUNT_WORK_2]     = works->out[1];
@@ -372,18 +398,20 @@ yoke_status yoke_account_look(yoke_account *a, double t, const double *before, y
   const double   H    = yoke_graph_t(a->def.graph) - t;
   yoke_line_step step = {.t = t, .H = H};
   for (int w = 0; w < a->def.n_wires; ++w) {
-    if (a->lines[w].work != NULL && add_line_step(a, w, &step, before, &a->works[w])) continue;
-    if (has_power(&a->def.wires[w])) add_step(a, w, t, H, before, &a->works[w]);
+    if (a->ports[w].work != NULL)
+      add_line_step(a, w, &step, before, &a->works[w]);
+    else if (a->ports[w].counts)
+      add_step(a, w, t, H, before, &a->works[w]);
   }
   a->most->is_open = 1.0;
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 bool yoke_account_is_due(yoke_account *a, int64_t evaluations) {
   const double work = (double)evaluations + a->def.n_parts; /* some solvers evaluate nothing */
   a->most->work += work;
   a->most->since += work;
-  return a->most->since >= fmin(work_between * a->def.n_parts, share_between * a->most->work);
+  return a->most->since >= smaller(work_between * a->def.n_parts, share_between * a->most->work);
 }
 
 yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
@@ -393,34 +421,28 @@ yoke_status yoke_account_balance(yoke_account *a, yoke_context *ctx) {
   YOKE_TRY(show_energies(a, YOKE_SIDE_LEFT, ctx));
   for (int p = 0; p < a->def.n_parts; ++p) add_part(a, p);
   for (int w = 0; w < a->def.n_wires; ++w) add_wire(a, w);
-  *total = 0.0;
+  a->knows_stored = true;
+  *total          = 0.0;
   for (int p = 0; p < a->def.n_parts; ++p) *total += of_part(a, p)[YOKE_ACCOUNT_LEAK];
   for (int w = 0; w < a->def.n_wires; ++w) *total += of_wire(a, w)[YOKE_ACCOUNT_LEAK];
   keep_energies(a);
   note_extremes(a);
   a->most->since   = 0.0;
   a->most->is_open = 0.0;
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* Stored by the elements of all wires with the true motions of their ports. */
 static double truly_stored(yoke_account *a) {
   double sum = 0.0;
-  for (int w = 0; w < a->def.n_wires; ++w) {
-    const yoke_wire *wire   = &a->def.wires[w];
-    double           stored = 0.0, power = 0.0;
-    if (wire->formulation->shown == NULL || wire->formulation->shown->energy == NULL) continue;
-    const double *const y[2] = {outputs_of(a, wire, 0, NULL), outputs_of(a, wire, 1, NULL)};
-    wire->formulation->shown->energy(wire->self, yoke_graph_t(a->def.graph), y, &stored, &power, &a->scratch);
-    sum += stored;
-  }
+  for (int w = 0; w < a->def.n_wires; ++w) sum += truly_stored_in(a, w);
   return sum;
 }
 
 yoke_status yoke_account_begin_jump(yoke_account *a, yoke_context *ctx) {
   YOKE_TRY(yoke_account_balance(a, ctx));
   a->held = truly_stored(a);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 /* Subsystems count the work of their own jumps. Copies of bodies in halos follow those of others, and what this takes nobody tells. */
@@ -436,7 +458,7 @@ yoke_status yoke_account_end_jump(yoke_account *a, yoke_context *ctx) {
   keep_energies(a);
   a->most->brought += truly_stored(a) - a->held;
   renew_wires(a);
-  return yoke_arena_check(&a->scratch, ctx, "the energy account");
+  return check_scratch(a, ctx);
 }
 
 bool yoke_account_is_balanced(const yoke_account *a) {
@@ -467,7 +489,9 @@ const double *yoke_account_before(const yoke_account *a) {
   return yoke_account_is_balanced(a) ? a->before : a->now;
 }
 
-const double *yoke_account_stored(const yoke_account *a) {
+const double *yoke_account_stored(yoke_account *a) {
+  for (int w = 0; !a->knows_stored && w < a->def.n_wires; ++w) a->stored[w] = truly_stored_in(a, w);
+  a->knows_stored = true;
   return a->stored;
 }
 
@@ -508,6 +532,6 @@ yoke_status yoke_account_unpack(yoke_account *a, yoke_unpack *in, yoke_context *
   const void *bytes = yoke_unpack_block(in, a->n_kept * sizeof *a->kept);
   YOKE_TRY(yoke_unpack_check(in, ctx));
   memcpy(a->kept, bytes, a->n_kept * sizeof *a->kept);
-  for (int w = 0; w < a->def.n_wires; ++w) a->stored[w] = (double)NAN;
+  a->knows_stored = false;
   return YOKE_OK;
 }

@@ -82,8 +82,8 @@ const double *yoke_account_before(const yoke_account *account);
 
 /* [n_parts, YOKE_N_ENERGIES] of the subsystems at the last balance point; behind a jump those behind it. */
 const double *yoke_account_energies(const yoke_account *account);
-/* [n_wires] stored by the elements of couplings with the true motions of their ports, at the same time; NaN: it was not looked at. */
-const double *yoke_account_stored(const yoke_account *account);
+/* [n_wires] stored by the elements of couplings with the true motions of their ports, at the same time, which is the present. */
+const double *yoke_account_stored(yoke_account *account);
 
 /* Lost in the elements of all couplings since the start, with the true motions of their ports [J]. */
 double yoke_account_lost(const yoke_account *account);

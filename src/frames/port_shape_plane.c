@@ -10,10 +10,11 @@ static const int integral_of[] = {0, 1, 2};
 
 static void orient(const yoke_port_shape *shape, const double *at, yoke_pose *pose) {
   (void)shape;
-  pose->angle = at[2];
-  pose->R[0] = pose->R[4] = cos(at[2]);
-  pose->R[3]              = sin(at[2]);
-  pose->R[1]              = -pose->R[3];
+  const double angle = at[2], c = cos(angle), s = sin(angle); /* side by side: one call */
+  pose->angle = angle;
+  pose->R[0] = pose->R[4] = c;
+  pose->R[3]              = s;
+  pose->R[1]              = -s;
 }
 
 const yoke_port_shape yoke_shape_plane = {.name        = "plane",

@@ -94,18 +94,6 @@ static void *part(const yoke_integrator_state *state, size_t offset) {
   return (char *)state + offset;
 }
 
-double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at->q);
-}
-
-double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at->v);
-}
-
-double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state) {
-  return part(state, integrator->at->a);
-}
-
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state) {
   return part(state, integrator->at->lambda);
 }

@@ -159,10 +159,19 @@ _Static_assert(offsetof(struct yoke_integrator, options.rtol) <= 64, "a step rea
 size_t yoke_array_reserve(size_t *size, int n);
 
 /* Bytes of head and q, v, a, lambda, rounded up to 64; the method's own data starts there. */
-size_t  yoke_integrator_head_size(const yoke_equations *equations);
-double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state);
-double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state);
-double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state);
+size_t                yoke_integrator_head_size(const yoke_equations *equations);
+static inline double *yoke_integrator_part(const yoke_integrator_state *state, size_t at) {
+  return (double *)(void *)((char *)(uintptr_t)state + at);
+}
+static inline double *yoke_integrator_q(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return yoke_integrator_part(state, integrator->at->q);
+}
+static inline double *yoke_integrator_v(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return yoke_integrator_part(state, integrator->at->v);
+}
+static inline double *yoke_integrator_a(const yoke_integrator *integrator, const yoke_integrator_state *state) {
+  return yoke_integrator_part(state, integrator->at->a);
+}
 double *yoke_integrator_lambda(const yoke_integrator *integrator, const yoke_integrator_state *state);
 void   *yoke_integrator_own(const yoke_integrator *integrator, const yoke_integrator_state *state);
 

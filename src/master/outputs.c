@@ -44,7 +44,7 @@ typedef struct observed_part {
   int      n;
   size_t   capacity;
   int64_t *handles;
-  int      first_energy;            /* energies stand behind all others */
+  int      first_energy;            /* what energies alone ask for stands behind all others */
   int      energy[YOKE_N_ENERGIES]; /* places among the handles; -1: not accounted for */
   int      residual;                /* likewise */
 } observed_part;
@@ -139,21 +139,28 @@ static yoke_status see_residuals(yoke_observer *o, const yoke_observer_def *def)
 
 /* Wires first: outputs of ports are then the first handles of a subsystem, which a graph has at macro points (yoke_graph_show). */
 static bool see_wires(yoke_observer *o, const yoke_observer_def *def) {
-  bool with_energies = def->with_energies;
   for (int i = 0; i < o->n_all; ++i) {
     const yoke_output *output = &o->list[i].output;
-    with_energies             = with_energies || output->source == YOKE_OUTPUT_TOTAL;
     if (output->source != YOKE_OUTPUT_WIRE || o->wires[output->index].formulation->shown == NULL) continue;
     if (!see_wire(o, def, output->index)) return false;
     o->seen[output->index].is_shown = true;
   }
   for (int w = 0; w < o->n_wires; ++w) {
-    const yoke_shown_form *shown = o->wires[w].formulation->shown;
-    if (shown == NULL) continue;
-    const bool is_held   = with_energies && shown->energy != NULL;
     const bool is_judged = def->with_residuals && o->wires[w].joint != NULL;
-    if ((is_held || is_judged) && !see_wire(o, def, w)) return false;
-    o->seen[w].is_shown = o->seen[w].is_shown || is_judged;
+    if (!is_judged || o->wires[w].formulation->shown == NULL) continue;
+    if (!see_wire(o, def, w)) return false;
+    o->seen[w].is_shown = true;
+  }
+  return true;
+}
+
+/* Those that hold energy. */
+static bool see_held(yoke_observer *o, const yoke_observer_def *def) {
+  bool with_energies = def->with_energies;
+  for (int i = 0; i < o->n_all; ++i) with_energies = with_energies || o->list[i].output.source == YOKE_OUTPUT_TOTAL;
+  for (int w = 0; with_energies && w < o->n_wires; ++w) {
+    const yoke_shown_form *shown = o->wires[w].formulation->shown;
+    if (shown != NULL && shown->energy != NULL && !see_wire(o, def, w)) return false;
   }
   return true;
 }
@@ -230,10 +237,11 @@ static yoke_status fill(yoke_context *ctx, yoke_observer *o, const yoke_observer
     for (int k = 0; k < YOKE_N_ENERGIES; ++k) o->parts[p].energy[k] = -1;
   }
   for (int w = 0; w + 1 < o->n_wires; ++w) o->seen[w + 1].first_channel = o->seen[w].first_channel + def->n_channels[w];
-  if (!see_wires(o, def)) return YOKE_E_MEMORY;
+  if (!see_wires(o, def) || (!def->has_account && !see_held(o, def))) return YOKE_E_MEMORY;
   for (int i = 0; i < o->n_all; ++i) YOKE_TRY(see_output(ctx, o, def, &o->list[i]));
   if (def->with_residuals) YOKE_TRY(see_residuals(o, def));
   for (int p = 0; p < o->n_parts; ++p) o->parts[p].first_energy = o->parts[p].n;
+  if (def->has_account && !see_held(o, def)) return YOKE_E_MEMORY; /* which knows what they store, at macro points */
   for (int i = 0; i < o->n_all; ++i) {
     const yoke_output *output = &o->list[i].output;
     if (output->source == YOKE_OUTPUT_TOTAL) YOKE_TRY(see_energies(ctx, o, def, output->row, o->list[i].name));
@@ -297,7 +305,7 @@ static double look_at_wire(yoke_observer *o, int w, const yoke_sighting *at) {
     shown->values(wire->self, at->t, at->means + seen->first_channel, y, seen->mean, seen->g, &o->arena);
   if (seen->is_shown)
     shown->values(wire->self, at->t, at->channels + seen->first_channel, y, seen->force, seen->g, &o->arena);
-  if (at->stored != NULL && !isnan(at->stored[w])) return at->stored[w];
+  if (at->stored != NULL) return at->stored[w];
   if (shown->energy != NULL) shown->energy(wire->self, at->t, y, &stored, &lost, &o->arena);
   return stored;
 }

@@ -127,7 +127,7 @@ typedef struct yoke_sighting {
   const double        *means;    /* of all channels over the macro step */
   double               lost;     /* in elements that wires hold, since the start [J] */
   double               brought;  /* into them by jumps [J] */
-  const double        *stored;   /* [n_wires] by their elements, with the true motions; NULL: not known, NaN: neither */
+  const double        *stored;   /* [n_wires] by their elements, with the true motions; NULL: not known */
   const double        *energies; /* [n_parts, YOKE_N_ENERGIES] where they are known; NULL: those among `parts` count */
   const double        *account;  /* numbers of the energy account at the last macro point; NULL: there is none */
 } yoke_sighting;

@@ -2,7 +2,6 @@
 #include "master/system_internal.h"
 
 #include "energy/wire_loss.h"
-#include <string.h>
 
 yoke_status system_loss_create(yoke_system *s, yoke_context *ctx) {
   size_t ny = 1;
@@ -42,12 +41,13 @@ double system_loss_at(yoke_system *s, double t) {
 
 /* A step begins: what was lost up to here, and the outputs from which the next loss is counted. */
 void system_loss_begin(yoke_system *s) {
-  double *at = s->loss.before;
+  double      *at = s->loss.before;
+  const double t  = yoke_graph_t(s->graph);
   if (!s->loss.is_wanted) return;
-  s->loss.sum = system_loss_at(s, yoke_graph_t(s->graph));
-  s->loss.t   = yoke_graph_t(s->graph);
+  s->loss.sum = s->account != NULL && t > s->loss.t ? yoke_account_lost(s->account) : system_loss_at(s, t);
+  s->loss.t   = t;
   for (int p = 0; p < s->plan->n_parts; ++p) {
-    memcpy(at, yoke_graph_y(s->graph, p), (size_t)s->subsystems[p]->ny * sizeof *at);
-    at += s->subsystems[p]->ny;
+    const double *y = yoke_graph_y(s->graph, p);
+    for (int k = 0, ny = s->subsystems[p]->ny; k < ny; ++k) *at++ = y[k];
   }
 }

@@ -204,7 +204,8 @@ static yoke_status pass_on(yoke_system *s, double t, const yoke_totals *totals, 
   if (s->plan->has_work) {
     const double balance = yoke_totals_balance(totals);
     if (t == s->plan->t_start) summary->energy_start = balance;
-    summary->energy_drift = fmax(summary->energy_drift, fabs(balance - summary->energy_start));
+    const double drift = fabs(balance - summary->energy_start);
+    if (drift > summary->energy_drift) summary->energy_drift = drift;
     if (!isfinite(balance)) summary->has_energy = false; /* its drift is not known; fmax would drop a NaN */
   }
   if (sink == NULL || sink->sample == NULL) return YOKE_OK;

@@ -78,6 +78,7 @@ static inline bool yoke_load_is_among(uint64_t some, int k) {
 }
 
 typedef struct yoke_equations yoke_equations;
+struct yoke_ends; /* ends.h */
 
 /* Arguments of `stage` below. */
 typedef struct yoke_stage {
@@ -199,6 +200,9 @@ typedef struct yoke_equations_ops {
    * loads that read v' or lambda (`feels`), is not among them. NULL: it is always 0. Optional. */
   void (*powers)(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                  double *dissipated, double *external);
+  /* Optional, where q' = v: adds the works of both [J] over a micro step, those of the three points between its ends (ends.h), for less than
+   * `powers` at each of them takes. False, at all times and without ends (NULL) too: these equations do not tell them. */
+  bool (*work)(const void *self, const struct yoke_ends *ends, double sum[2]);
   /* Optional, all or none, where q' = v: the same powers as sums that cost little. That of the dampers depends on v alone, and has a rate [W/s]
    * under the accelerations a (NULL: not asked for); those of the loads, at n <= YOKE_LOAD_TIMES
    * times, on the freedoms of a list and on their v [n, *n]; only some of them are looked at. */

@@ -647,8 +647,9 @@ static yoke_status build_structure(yoke_multibody *mb, yoke_context *ctx, yoke_a
   .constraint = mb_constraint, .dae_create = mb_dae_create, .dae_size = mb_dae_size, .dae_rhs = mb_dae_rhs,            \
   .dae_jacobian = mb_dae_jacobian, .dae_input_jacobian = mb_dae_input_jacobian, .motion_factor = mb_motion_factor,     \
   .motion_solve = mb_motion_solve, .quadrature_tangent = mb_quadrature_tangent, .tangent_project = mb_tangent_project, \
-  .branch = mb_branch, .blame = mb_blame, .energy = mb_energy, .powers = mb_powers_at, .linear = mb_linear,            \
-  .motions = mb_motions, .is_kicked = mb_is_kicked, .kick = mb_kick, .events = mb_events, .parts = &mb_parts_ops
+  .branch = mb_branch, .blame = mb_blame, .energy = mb_energy, .powers = mb_powers_at, .work = mb_work_between,        \
+  .linear = mb_linear, .motions = mb_motions, .is_kicked = mb_is_kicked, .kick = mb_kick, .events = mb_events,         \
+  .parts = &mb_parts_ops
 
 static const yoke_equations_ops multibody_ops = {MULTIBODY_CALLS};
 
@@ -893,6 +894,7 @@ static yoke_status compile(yoke_multibody *mb, yoke_context *ctx, const yoke_mul
   mb->i_jump       = mb->i_integral + options->n_integrals + (options->energy ? 2 : 0);
   mb->nq           = mb->i_jump + mb->n_jumps;
   if (status == YOKE_OK) status = mb_create_line(mb, ctx);
+  if (status == YOKE_OK) status = mb_create_works(mb, ctx);
   return status;
 }
 

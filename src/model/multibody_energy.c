@@ -37,7 +37,7 @@ bool mb_is_elsewhere(const yoke_multibody *mb, const yoke_force_element *element
   return mb_is_cut(mb, &element->link) || is_copy(mb, element->connection);
 }
 
-static bool load_is_elsewhere(const yoke_multibody *mb, const yoke_load_element *load) {
+bool mb_load_is_elsewhere(const yoke_multibody *mb, const yoke_load_element *load) {
   return load->node >= mb->n_nodes || load->load->is_copy;
 }
 
@@ -48,7 +48,7 @@ static void add_stored(const yoke_multibody *mb, const mb_work *w, double t, con
     if (!mb_is_elsewhere(mb, &mb->forces[i])) yoke_force_element_energy(&mb->forces[i], w->pose, t, potential, NULL);
   }
   for (int i = 0; i < mb->n_loads; ++i) {
-    if (!load_is_elsewhere(mb, &mb->loads[i])) yoke_load_energy(&mb->loads[i], w->pose, potential);
+    if (!mb_load_is_elsewhere(mb, &mb->loads[i])) yoke_load_energy(&mb->loads[i], w->pose, potential);
   }
   if (mb->n_formulas > 0) *potential += mb_formula_potential(mb, w);
   for (int i = 0; i < mb->n_flexibles; ++i) {
@@ -72,7 +72,7 @@ static void add_powers(const yoke_multibody *mb, const mb_work *w, double t, con
       yoke_force_element_energy(&mb->forces[i], w->pose, t, NULL, dissipated);
   }
   for (int i = 0; i < mb->n_loads; ++i) {
-    if (!load_is_elsewhere(mb, &mb->loads[i]))
+    if (!mb_load_is_elsewhere(mb, &mb->loads[i]))
       yoke_load_powers(&mb->loads[i], w->pose, w->variables, dissipated, external);
   }
   if (mb->n_formulas > 0) *dissipated += mb_formula_power(mb, w);
@@ -143,7 +143,7 @@ bool yoke_multibody_has_powers(const yoke_multibody *mb) {
   for (int i = 0; i < mb->n_forces; ++i)
     has = has || (yoke_force_element_loses(&mb->forces[i]) && !mb_is_elsewhere(mb, &mb->forces[i]));
   for (int i = 0; i < mb->n_loads; ++i)
-    has = has || (mb->loads[i].load->kind != YOKE_LOAD_CONTACT && !load_is_elsewhere(mb, &mb->loads[i]));
+    has = has || (mb->loads[i].load->kind != YOKE_LOAD_CONTACT && !mb_load_is_elsewhere(mb, &mb->loads[i]));
   for (int i = 0; i < mb->n_flexibles; ++i) has = has || yoke_flexible_is_damped(mb->flexibles[i].given);
   for (int b = 0; b < mb->model->n_bodies; ++b)
     has = has || (mb->model->bodies[b].kind == YOKE_BODY_CHAIN && chain_has_powers(mb->model->bodies[b].chain));
@@ -167,21 +167,26 @@ void mb_quadratures(const yoke_multibody *mb, const mb_work *w, double t, const 
   mb_powers(mb, w, t, q, v, u, mb->n_rows > 0 ? lambda : NULL, &qdot[mb->i_dissipated], &qdot[mb->i_external]);
 }
 
-/* Neither inputs nor forces of joints enter. */
-void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
-  const yoke_multibody *mb = self;
-  mb_work               w;
-  out->dissipated = mb->has_energy ? q[mb->i_dissipated] : 0.0;
-  out->external   = mb->has_energy ? q[mb->i_external] : 0.0;
-  out->kinetic = out->potential = 0.0;
-  if (mb->line != NULL) {
-    mb_line_energy(mb, q, v, &out->kinetic, &out->potential);
-    return;
-  }
+/* Adds energies of whatever there is. */
+static void add_energy(const yoke_multibody *mb, void *work, double t, const double *q, const double *v,
+                       yoke_energy *out) {
+  mb_work w;
   look(mb, work, q, v, NULL, &w);
   if (mb->n_formulas > 0) mb_variables(mb, &w, t, q, v, NULL);
   body_energy(mb, &w, v, &out->kinetic, &out->potential);
   add_stored(mb, &w, t, q, v, &out->kinetic, &out->potential);
+}
+
+/* Neither inputs nor forces of joints enter. */
+void mb_energy(const void *self, void *work, double t, const double *q, const double *v, yoke_energy *out) {
+  const yoke_multibody *mb = self;
+  out->dissipated          = mb->has_energy ? q[mb->i_dissipated] : 0.0;
+  out->external            = mb->has_energy ? q[mb->i_external] : 0.0;
+  out->kinetic = out->potential = 0.0;
+  if (mb->line != NULL)
+    mb_line_energy(mb, q, v, &out->kinetic, &out->potential);
+  else
+    add_energy(mb, work, t, q, v, out);
 }
 
 void mb_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,

@@ -260,7 +260,8 @@ struct yoke_multibody {
   mb_left_out      *left_out;
   mb_guided        *guided; /* [n_guided] */
   yoke_force_element *forces;
-  struct mb_line     *line; /* NULL: there is more than masses and springs on a line */
+  struct mb_line     *line;  /* NULL: there is more than masses and springs on a line */
+  struct mb_works    *works; /* NULL: powers depend on more than velocities (multibody_work.c) */
   mb_driven          *driven;
   yoke_load_element  *loads;
   mb_input           *inputs;
@@ -691,6 +692,11 @@ void mb_powers_at(const void *self, void *work, double t, const double *q, const
 
 /* Is what an element stores and loses counted elsewhere? */
 bool mb_is_elsewhere(const yoke_multibody *mb, const yoke_force_element *element);
+bool mb_load_is_elsewhere(const yoke_multibody *mb, const yoke_load_element *load);
+
+/* Works over a micro step from its ends (multibody_work.c). */
+yoke_status mb_create_works(yoke_multibody *mb, yoke_context *ctx);
+bool        mb_work_between(const void *self, const struct yoke_ends *ends, double sum[2]);
 
 /* Springs between masses on one line, where there is nothing else: energies and powers without poses (multibody_line.c). */
 yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx);

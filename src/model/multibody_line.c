@@ -7,13 +7,19 @@
 
 /* x = direction (C1 - C2) - offset,  C = q + origin; the ground has no q. */
 typedef struct line_spring {
-  const yoke_force_element *element;
-  int                       iq[2], iv[2]; /* -1: ground */
-  double                    direction;
-  bool                      loses, is_plain;    /* the same and by a constant alone: d x'^2 */
-  bool                      is_linear;          /* it stores c x^2 / 2 */
-  double                    stiffness, damping; /* c, d of such ones */
+  const yoke_law *law;          /* NULL: linear */
+  int             iq[2], iv[2]; /* -1: ground */
+  double          direction, origin[2], offset;
+  bool            loses, is_plain;    /* the same and by a constant alone: d x'^2 */
+  bool            is_linear;          /* it stores c x^2 / 2 */
+  double          stiffness, damping; /* c, d of such ones */
 } line_spring;
+
+/* A mass whose energy is counted here. */
+typedef struct line_mass {
+  int    iq, iv;
+  double mass;
+} line_mass;
 
 /* A mass that a joint holds at a ghost: q = p - offset. */
 typedef struct line_follower {
@@ -23,7 +29,8 @@ typedef struct line_follower {
 } line_follower;
 
 struct mb_line {
-  int            n;
+  int            n, n_masses;
+  line_mass     *masses;    /* [n_masses] */
   line_spring   *springs;   /* [n] those that are counted here */
   line_follower *followers; /* [n_guided]; NULL: prescribed motions have no closed form */
 };
@@ -75,14 +82,20 @@ static yoke_status set_followers(yoke_multibody *mb, yoke_context *ctx, struct m
 
 yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx) {
   if (!is_line(mb)) return YOKE_OK;
-  struct mb_line *line = yoke_arena_take(&mb->arena, 1, sizeof *line);
-  line_spring    *list = yoke_arena_take(&mb->arena, (size_t)mb->n_forces + 1, sizeof *list);
+  struct mb_line *line   = yoke_arena_take(&mb->arena, 1, sizeof *line);
+  line_spring    *list   = yoke_arena_take(&mb->arena, (size_t)mb->n_forces + 1, sizeof *list);
+  line_mass      *masses = yoke_arena_take(&mb->arena, (size_t)mb->n_nodes, sizeof *masses);
   YOKE_TRY(yoke_arena_check(&mb->arena, ctx, "%d springs", mb->n_forces));
+  for (int i = 1; i < mb->n_nodes; ++i) {
+    const mb_node *node = &mb->nodes[i];
+    if (!node->is_copy) masses[line->n_masses++] = (line_mass){node->iq, node->iv, node->mass};
+  }
   for (int i = 0; i < mb->n_forces; ++i) {
     const yoke_force_element *el = &mb->forces[i];
     if (mb_is_elsewhere(mb, el)) continue;
     line_spring *s = &list[line->n++];
-    s->element     = el;
+    s->law         = el->law;
+    s->offset      = el->offset[0];
     s->direction   = el->row[0].kind == YOKE_ROW_STRETCH ? -1.0 : 1.0;
     s->loses       = yoke_force_element_loses(el);
     s->is_plain    = el->law == NULL || (el->law->damping_power == 0.0 && yoke_law_is_elastic(el->law));
@@ -91,12 +104,14 @@ yoke_status mb_create_line(yoke_multibody *mb, yoke_context *ctx) {
     s->stiffness = el->law == NULL ? el->stiffness[0] : el->law->stiffness;
     s->damping   = el->law == NULL ? el->damping[0] : el->law->damping;
     for (int side = 0; side < 2; ++side) {
-      const int node = el->link.node[side];
-      s->iq[side]    = node > 0 ? mb->nodes[node].iq : -1;
-      s->iv[side]    = node > 0 ? mb->nodes[node].iv : -1;
+      const int node  = el->link.node[side];
+      s->iq[side]     = node > 0 ? mb->nodes[node].iq : -1;
+      s->iv[side]     = node > 0 ? mb->nodes[node].iv : -1;
+      s->origin[side] = el->link.origin[side][0];
     }
   }
   line->springs = list;
+  line->masses  = masses;
   mb->line      = line;
   return set_followers(mb, ctx, line);
 }
@@ -119,11 +134,11 @@ yoke_status mb_line_prescribe(const yoke_multibody *mb, const double *u, double 
 }
 
 static double place(const line_spring *s, int side, const double *q) {
-  return (s->iq[side] >= 0 ? q[s->iq[side]] : 0.0) + s->element->link.origin[side][0];
+  return (s->iq[side] >= 0 ? q[s->iq[side]] : 0.0) + s->origin[side];
 }
 
 static double deflection(const line_spring *s, const double *q) {
-  return (place(s, 0, q) - place(s, 1, q)) * s->direction - s->element->offset[0];
+  return (place(s, 0, q) - place(s, 1, q)) * s->direction - s->offset;
 }
 
 static double rate(const line_spring *s, const double *v) {
@@ -132,17 +147,21 @@ static double rate(const line_spring *s, const double *v) {
 }
 
 void mb_line_energy(const yoke_multibody *mb, const double *q, const double *v, double *kinetic, double *potential) {
-  for (int i = 1; i < mb->n_nodes; ++i) {
-    const mb_node *node = &mb->nodes[i];
-    if (node->is_copy) continue;
-    *kinetic += 0.5 * node->mass * (v[node->iv] * v[node->iv]);
-    *potential -= node->mass * (mb->model->gravity[0] * q[node->iq]);
+  const struct mb_line *line    = mb->line;
+  const double          gravity = mb->model->gravity[0];
+  double                moved = *kinetic, stored = *potential;
+  for (int i = 0; i < line->n_masses; ++i) {
+    const line_mass *m = &line->masses[i];
+    moved += 0.5 * m->mass * (v[m->iv] * v[m->iv]);
+    stored -= m->mass * (gravity * q[m->iq]);
   }
-  for (int i = 0; i < mb->line->n; ++i) {
-    const line_spring *s = &mb->line->springs[i];
+  for (int i = 0; i < line->n; ++i) {
+    const line_spring *s = &line->springs[i];
     const double       x = deflection(s, q);
-    *potential += s->is_linear ? 0.5 * s->stiffness * x * x : yoke_law_potential(s->element->law, x);
+    stored += s->is_linear ? 0.5 * s->stiffness * x * x : yoke_law_potential(s->law, x);
   }
+  *kinetic   = moved;
+  *potential = stored;
 }
 
 void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const double *v, double *dissipated,
@@ -152,7 +171,7 @@ void mb_line_powers(const yoke_multibody *mb, double t, const double *q, const d
     const line_spring *s = &mb->line->springs[i];
     if (!s->loses) continue;
     const double x_rate = rate(s, v);
-    *dissipated += !s->is_plain ? yoke_law_power_lost(s->element->law, deflection(s, q), x_rate, t, NULL)
-                                : s->damping * x_rate * x_rate;
+    *dissipated +=
+        !s->is_plain ? yoke_law_power_lost(s->law, deflection(s, q), x_rate, t, NULL) : s->damping * x_rate * x_rate;
   }
 }

@@ -418,6 +418,11 @@ static void prescribed_powers(const void *self, void *work, double t, const doub
   p->base.ops->powers(p->base.self, work, t, q, v, u, dissipated, external);
 }
 
+static bool prescribed_work(const void *self, const struct yoke_ends *ends, double sum[2]) {
+  const prescribed *p = self;
+  return p->base.ops->work != NULL && p->base.ops->work(p->base.self, ends, sum);
+}
+
 /* What is felt is felt where the prescribed motions are. */
 static void prescribed_events(const void *self, void *work, double t, const double *q, const double *v, const double *u,
                               double *value) {
@@ -447,6 +452,7 @@ static const yoke_equations_ops prescribed_ops = {
     .dae_jacobian     = prescribed_dae_jacobian,
     .energy           = prescribed_energy,
     .powers           = prescribed_powers,
+    .work             = prescribed_work,
     .linear           = prescribed_linear,
     .events           = prescribed_events,
     .next_break       = prescribed_next_break,

@@ -90,22 +90,25 @@ typedef struct native {
   yoke_native_signals *signals;           /* [n_ports] of frames: mostly n = 0 */
   native_wanted        shown;             /* what all signals ask for */
   bool                 work_reads_inputs; /* powers of dampers and loads depend on inputs */
-  bool                 work_looks;        /* native_work_looks */
-  bool                 work_is_joined;    /* micro steps of most methods are joined by their ends (native_work.c) */
-  bool                 work_has_panels;   /* what dampers take is counted over several micro steps at once */
-  const int           *work_loaded;       /* [work_n_loaded] freedoms on which loads work then */
-  int                  work_n_loaded;
-  double               work_share; /* of a panel's work that what panels of several micro steps leave out may be */
-  bool                 tells_work; /* it is wanted, counted or integrated along */
-  double              *q_start, *v_start; /* [nq], [nv] consistent start */
-  int                  n_redundant;       /* constraint rows that follow from the others */
-  int                 *redundant;         /* [n_redundant] */
-  yoke_input_kind     *input_kind;        /* [nu] */
-  bool                *input_is_shown;    /* [nu] a signal of another subsystem */
-  double              *input_size;        /* [nu] of motions by the length and time of the model; else 1 */
-  int                 *direction;         /* [n_events] */
-  bool                *is_brought;        /* [n_events] signals take part in it */
-  yoke_tangents       *tangents;          /* NULL: the method, the equations or the ports have none */
+  bool
+                   work_looks; /* it looks into micro steps: those that are joined by their ends need no dense output, implicit ones of `auto` have it anyway */
+  bool             work_is_joined;  /* micro steps are joined by their ends (native_work.c) ... */
+  bool             work_is_told;    /* by the equations, from these ends */
+  bool             work_varies;     /* ... but for those of some of the methods of `auto` */
+  bool             work_has_panels; /* what dampers take is counted over several micro steps at once */
+  const int       *work_loaded;     /* [work_n_loaded] freedoms on which loads work then */
+  int              work_n_loaded;
+  double           work_share;        /* of a panel's work that what panels of several micro steps leave out may be */
+  bool             tells_work;        /* it is wanted, counted or integrated along */
+  double          *q_start, *v_start; /* [nq], [nv] consistent start */
+  int              n_redundant;       /* constraint rows that follow from the others */
+  int             *redundant;         /* [n_redundant] */
+  yoke_input_kind *input_kind;        /* [nu] */
+  bool            *input_is_shown;    /* [nu] a signal of another subsystem */
+  double          *input_size;        /* [nu] of motions by the length and time of the model; else 1 */
+  int             *direction;         /* [n_events] */
+  bool            *is_brought;        /* [n_events] signals take part in it */
+  yoke_tangents   *tangents;          /* NULL: the method, the equations or the ports have none */
   const yoke_dae
               *dae; /* of the response at one instant, that of the tangents where there are any; NULL: by differences */
   yoke_dae    *own_dae; /* NULL: it is not its own */
@@ -133,13 +136,16 @@ typedef struct native_point {
 } native_point;
 
 /* The state's own point; from the right: as far behind its time as it takes for loads that switch there. */
-native_point native_point_at(const native *n, const void *state, yoke_side side);
+native_point               native_point_at(const native *n, const void *state, yoke_side side);
 /* The state's own, as it is. */
-native_point native_own_point(const native *n, const void *state);
+static inline native_point native_own_point(const native *n, const void *state) {
+  const yoke_integrator_state *head = (const yoke_integrator_state *)state;
+  return (native_point){head->t, yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
+}
 /* The point goes to where prescribed motions u put it, if there are any. */
-yoke_status  native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
+yoke_status native_prescribe(const native *n, void *scratch, const double *u, native_point *point);
 /* Accelerations a [nv] at the point under the inputs u; the multipliers stay in the scratch at at->lambda. */
-yoke_status  native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
+yoke_status native_accelerations(const native *n, void *scratch, const native_point *at, const double *u, double *a);
 /* Outputs y of all ports, just behind native_accelerations. Integrals count from the state's last accepted step. u: at the point's time, of
  * `signal`. */
 void native_show_motions(const native *n, void *scratch, const void *state, const native_point *at, const double *a,
@@ -190,7 +196,7 @@ yoke_status native_begin_jumps(const native *n, void *scratch, yoke_integrator_s
 
 /* Is work a quadrature of the equations, which the solver integrates along? Else it is counted beside it, where there is any. */
 bool native_integrates_work(const yoke_native_def *def);
-/* What a state keeps of it; numbers only. */
+/* What a state keeps of it; numbers only, the first two of them alone where there are no panels. */
 typedef struct native_work {
   double   sum[2];                              /* dissipated up to the open panel, external: since the start [J] */
   double   t, power, rate;                      /* where it begins: what dampers take [W], and how it changes [W/s] */
@@ -213,15 +219,17 @@ _Static_assert(sizeof(native_work) % sizeof(double) == 0, "a state holds it as n
 /* Sets what the native part knows of panels. */
 void   native_work_plan(native *n);
 double native_work_share(double rtol);
+int    native_work_size(const native *n); /* of it */
 /* The state is about to jump: what was counted up to here stays. */
 void   native_close_work(const native *n, void *scratch, void *state);
-/* May it look into micro steps? */
-bool   native_work_looks(const native *n);
+/* Sets what it knows of their ends. */
+void   native_work_join(native *n);
 /* Numbers that it keeps of where a micro step begins. */
 int    native_work_keeps(const native *n);
 /* Before a micro step that counts and goes no farther than t_end, and behind it: all of it, from head->t_prev on. */
 void   native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end);
 void   native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
+void   native_count_told_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u);
 
 static inline native_work *native_work_of(const native *n, const void *state) {
   return (native_work *)(void *)native_doubles(state, n->at->work);
@@ -245,6 +253,8 @@ void native_bring_in(const native *n, void *state, double *q, double work);
 /* Dissipated and external work up to t, in the last micro step. */
 void native_work_at(const native *n, void *scratch, const void *state, const yoke_signal *u, const native_point *at,
                     yoke_energy *out);
+/* The same up to the state's own point. */
+void native_work_reached(const native *n, void *scratch, const void *state, yoke_energy *out);
 
 /* native_signals.c */
 

@@ -183,13 +183,13 @@ static void energy_handles(const yoke_subsystem *subsystem, int64_t out[YOKE_N_E
 
 static bool energies_reached(const yoke_subsystem *subsystem, void *scratch, const void *state,
                              double out[YOKE_N_ENERGIES]) {
-  const native         *n  = subsystem->self;
-  const yoke_equations *e  = &n->equations;
-  const native_point    at = native_own_point(n, state);
+  const native         *n = subsystem->self;
+  const yoke_equations *e = &n->equations;
   yoke_energy           energy;
   if (e->ops->energy == NULL || !n->tells_work) return false; /* prescribed bodies are where the step has put them */
+  const native_point at = native_own_point(n, state);
   e->ops->energy(e->self, scratch, at.t, at.q, at.v, &energy);
-  native_work_at(n, scratch, state, NULL, &at, &energy);
+  native_work_reached(n, scratch, state, &energy);
   out[YOKE_ENERGY_KINETIC]    = energy.kinetic;
   out[YOKE_ENERGY_POTENTIAL]  = energy.potential;
   out[YOKE_ENERGY_DISSIPATED] = energy.dissipated;

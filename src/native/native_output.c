@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-native_point native_own_point(const native *n, const void *state) {
-  const yoke_integrator_state *head = state;
-  return (native_point){head->t, yoke_integrator_q(n->integrator, head), yoke_integrator_v(n->integrator, head)};
-}
-
 yoke_status native_prescribe(const native *n, void *scratch, const double *u, native_point *point) {
   if (!n->is_prescribed) return YOKE_OK;
   double *q = native_doubles(scratch, n->at->q), *v = native_doubles(scratch, n->at->v);

@@ -7,6 +7,7 @@
  * both ends, so that of the work of F(t) is  int F e' dt = -int F' e dt = O(h^7), as that of the points is: order 6. Elsewhere, and in steps of
  * radau5 and bdf, whose stiff modes may have accelerations at the ends that tell nothing of the inside, q and v are the dense output that costs
  * nothing, at least cubic, at two points: order 4. So they are where laws jump.
+ * Equations whose powers depend on velocities alone tell the works of those points from both ends (equations.h, `work`), without poses.
  * Equations that tell the powers of dampers, which follow from v, with their rates (equations.h, `losses`: chains), have them in panels of some
  * micro steps: P and P' at the ends alone,
  *   D += h (P0 + P1)/2 + h^2 (P0' - P1')/12 + c      c: degree 5, through P and P' where the panel before began
@@ -19,7 +20,7 @@
 #include "native/native_internal.h"
 
 #include "base/simd.h"
-
+#include "model/ends.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -41,14 +42,18 @@ static bool has_rates(const yoke_equations *e) {
   return e->nq - e->n_quadratures == e->nv && e->n_norms == 0 && !e->drifts;
 }
 
-/* Steps that are joined by their ends need no dense output; those of implicit methods, which `auto` may turn to, have it anyway. */
-bool native_work_looks(const native *n) {
-  return !n->work_is_joined || n->integrator->ops->tangents == YOKE_TANGENTS_IMPLICIT;
-}
-
 /* Is the last micro step one between two ends? Where laws jump on the way there is good dense output anyway, with the rates behind the jump. */
 static bool is_joined(const native *n, const yoke_integrator_state *head) {
-  return n->work_is_joined && yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
+  if (!n->work_is_joined || !n->work_varies) return n->work_is_joined;
+  return yoke_integrator_at_work(n->integrator, head)->ops->tangents != YOKE_TANGENTS_IMPLICIT;
+}
+
+void native_work_join(native *n) {
+  const yoke_tangent_rule rule = n->integrator->ops->tangents;
+  n->work_varies               = rule == YOKE_TANGENTS_AT_WORK;
+  n->work_is_joined            = native_work_keeps(n) > 0 && !n->holds_jumps && rule != YOKE_TANGENTS_IMPLICIT;
+  n->work_is_told              = n->counts_work && n->work_is_joined && n->equations.ops->work != NULL &&
+                    n->equations.ops->work(n->equations.self, NULL, NULL);
 }
 
 int native_work_keeps(const native *n) {
@@ -62,6 +67,11 @@ void native_work_plan(native *n) {
   if (!n->counts_work || !n->work_is_joined || e->ops->losses == NULL) return;
   n->work_loaded     = e->ops->loaded(e->self, &n->work_n_loaded);
   n->work_has_panels = n->work_n_loaded <= e->nv;
+}
+
+int native_work_size(const native *n) {
+  const size_t size = n->work_has_panels ? sizeof(native_work) : sizeof((native_work){0}.sum);
+  return n->tells_work ? (int)(size / sizeof(double)) : 0;
 }
 
 /* What is left out of a panel's work is about 2 x^(3/2) of it, with x the share of its higher part: as accurate as the solver is, or 3e-7. */
@@ -147,18 +157,16 @@ static YOKE_APART void begin_loads(const native *n, void *scratch, const yoke_in
     keep_loaded(n, head, w->looked_at, native_doubles(scratch, n->at->work_loads));
 }
 
-/* q, v, a, which lie behind each other in most states. */
-static void keep_point(const native *n, const yoke_integrator_state *head, double *from) {
-  const size_t  nv = (size_t)n->equations.nv;
+/* q, v, a where a micro step begins. */
+static void keep_point(const native *n, const yoke_integrator_state *head, double *restrict from) {
+  const int     nv = n->equations.nv;
   const double *q = yoke_integrator_q(n->integrator, head), *v = yoke_integrator_v(n->integrator, head),
                *a = yoke_integrator_a(n->integrator, head);
-  if (v == q + nv && a == v + nv) {
-    memcpy(from, q, 3 * nv * sizeof *from);
-    return;
+  for (int i = 0; i < nv; ++i) { /* mostly few: three calls of memcpy take longer */
+    from[i]                     = q[i];
+    from[(ptrdiff_t)nv + i]     = v[i];
+    from[2 * (ptrdiff_t)nv + i] = a[i];
   }
-  memcpy(from, q, nv * sizeof *from);
-  memcpy(from + nv, v, nv * sizeof *from);
-  memcpy(from + 2 * nv, a, nv * sizeof *from);
 }
 
 void native_begin_work(const native *n, void *scratch, yoke_integrator_state *head, double t_end) {
@@ -175,26 +183,10 @@ void native_begin_work(const native *n, void *scratch, yoke_integrator_state *he
   keep_point(n, head, native_doubles(scratch, n->at->work_from));
 }
 
-/* Points of Gauss on [0, 1], (1 -+ sqrt(3/5))/2 and 1/2, and their weights. */
-enum { N_POINTS = 3 };
-static const double point[N_POINTS]  = {0.11270166537925831, 0.5, 0.88729833462074169};
-static const double weight[N_POINTS] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
-
-/* Quintic Hermite polynomials at a point s, r = 1 - s, and their derivatives by s: of q1 - q0, h v0, h v1, h^2 a0, h^2 a1. */
-typedef struct hermite {
-  double q[5], v[5];
-} hermite;
-#define HERMITE(s, r)                                                                                                  \
-  {                                                                                                                    \
-    {(s) * (s) * (s) * (10 - 15 * (s) + 6 * (s) * (s)), (s) * (r) * (r) * (r) * (1 + 3 * (s)),                         \
-     (s) * (s) * (s) * (r) * (3 * (s)-4), 0.5 * (s) * (s) * (r) * (r) * (r), 0.5 * (s) * (s) * (s) * (r) * (r)},       \
-        {30 * (s) * (s) * (r) * (r), (r) * (r) * (1 - 3 * (s)) * (1 + 5 * (s)),                                        \
-         (s) * (s) * (3 * (s)-2) * (6 - 5 * (s)), 0.5 * (s) * (r) * (r) * (2 - 5 * (s)),                               \
-         0.5 * (s) * (s) * (r) * (3 - 5 * (s))},                                                                       \
-  }
-static const hermite at_point[N_POINTS] = {HERMITE(0.11270166537925831, 0.88729833462074169), HERMITE(0.5, 0.5),
-                                           HERMITE(0.88729833462074169, 0.11270166537925831)};
-#undef HERMITE
+/* Points between both ends of a micro step (model/ends.h). */
+enum { N_POINTS = YOKE_ENDS_POINTS };
+static const double *const point = yoke_ends_point, *const weight = yoke_ends_weight;
+static const yoke_hermite *const at_point = yoke_ends_hermite;
 
 /* Powers at t, q, v over a time dt. Both ends of a micro step are where prescribed motions put them, and what is between is as near to that as it is to
  * the motion. */
@@ -226,7 +218,7 @@ static YOKE_APART void integrate(const native *n, void *scratch, const void *sta
 }
 
 /* Numbers of a point of a micro step of length h: y0 [nv] at its begin, y1 [nv] at its end, for y of q, v, a. */
-static void join(const hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
+static void join(const yoke_hermite *c, int nv, double h, const double *restrict q0, const double *restrict q1,
                  const double *restrict v0, const double *restrict v1, const double *restrict a0,
                  const double *restrict a1, double *restrict q, double *restrict v) {
   const double per_h = 1.0 / h, hh = h * h;
@@ -428,6 +420,25 @@ static YOKE_APART void leave_panels(const native *n, void *scratch, const yoke_i
   close_loads(n, scratch, w, q);
 }
 
+/* Apart from all else, which takes more room. */
+void native_count_told_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
+  if (n->work_varies && !is_joined(n, head)) {
+    native_count_work(n, scratch, head, u);
+    return;
+  }
+  const ptrdiff_t nv   = n->equations.nv;
+  const double   *q0   = native_doubles(scratch, n->at->work_from);
+  const yoke_ends ends = {head->t_prev,
+                          head->t - head->t_prev,
+                          q0,
+                          q0 + nv,
+                          q0 + 2 * nv,
+                          yoke_integrator_q(n->integrator, head),
+                          yoke_integrator_v(n->integrator, head),
+                          yoke_integrator_a(n->integrator, head)};
+  if (ends.h > 0.0) (void)n->equations.ops->work(n->equations.self, &ends, native_work_of(n, head)->sum);
+}
+
 /* Without panels, or where the method has changed. */
 static YOKE_APART void count_otherwise(const native *n, void *scratch, const yoke_integrator_state *head,
                                        const yoke_signal *u, native_work *w) {
@@ -446,7 +457,7 @@ static YOKE_APART void count_otherwise(const native *n, void *scratch, const yok
 void native_count_work(const native *n, void *scratch, yoke_integrator_state *head, const yoke_signal *u) {
   native_work *w = native_work_of(n, head);
   if (!(head->t > head->t_prev)) return;
-  if (w->is_open != 0 && w->method == head->method)
+  if (n->work_has_panels && w->is_open != 0 && w->method == head->method)
     count_panels(n, scratch, head, w);
   else
     count_otherwise(n, scratch, head, u, w);
@@ -517,6 +528,12 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
   const bool                   is_past = n->counts_work && at->t < head->t && yoke_integrator_has_inside(head);
   double                       rest[2] = {0.0, 0.0};
   if (yoke_multibody_external_at(n->mb) >= 0) return; /* quadratures, which the energy has told */
+  if (!n->work_has_panels) {
+    if (is_past) integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
+    out->dissipated = work->sum[0] - rest[0];
+    out->external   = work->sum[1] - rest[1];
+    return;
+  }
   const losses_now now = losses_of(n, head, work);
   if (is_past && work->is_open > 0)
     rest_of_panels(n, scratch, head, now, fmax(at->t, head->t_prev), at->v, rest);
@@ -524,5 +541,17 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
   out->dissipated = work->sum[0] + open_loss(work, head, now) - rest[0];
   out->external   = work->sum[1] - rest[1];
-  if (n->work_has_panels) out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
+  out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
+}
+
+/* Apart from what looks into micro steps. */
+void native_work_reached(const native *n, void *scratch, const void *state, yoke_energy *out) {
+  if (n->work_has_panels) {
+    const native_point at = native_own_point(n, state);
+    native_work_at(n, scratch, state, NULL, &at, out);
+  } else if (yoke_multibody_external_at(n->mb) < 0) {
+    const native_work *work = native_work_of(n, state);
+    out->dissipated         = work->sum[0];
+    out->external           = work->sum[1];
+  }
 }

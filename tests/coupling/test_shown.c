@@ -223,15 +223,23 @@ static const struct {
     {"kinematic", YOKE_FORCE_FORCE},
 };
 
-static void open_line(coupling *x, size_t k, yoke_row row) {
+static void open_rows(coupling *x, size_t k, const yoke_port_shape *shape, int n, const yoke_row *rows) {
   memset(x, 0, sizeof *x);
-  x->joint = (yoke_joint_element){.link = {.node = {0, 1}}, .n = 1, .n_own = 3, .row = {row}, .own = {1}};
+  x->joint = (yoke_joint_element){.link = {.node = {0, 1}}, .n = n, .n_own = 4};
+  for (int i = 0; i < n; ++i) {
+    x->joint.row[i] = rows[i];
+    x->joint.own[i] = i + 1;
+  }
   for (int s = 0; s < 2; ++s) x->joint.link.axes[s][0] = x->joint.link.axes[s][4] = x->joint.link.axes[s][8] = 1.0;
   x->def.joint = &x->joint;
-  open_coupling(x, joints_on_a_line[k].name, joints_on_a_line[k].decomposition, &yoke_shape_line);
+  open_coupling(x, joints_on_a_line[k].name, joints_on_a_line[k].decomposition, shape);
 }
 
-/* The powers at the two points of Gauss, with the motions there: x cubic, what is no motion on a straight line. */
+static void open_line(coupling *x, size_t k, yoke_row row) {
+  open_rows(x, k, &yoke_shape_line, 1, &row);
+}
+
+/* The powers at the two points of Gauss, with the motions there: coordinates cubic, what is no motion on a straight line. */
 static void sum_powers(coupling *x, const yoke_line_step *step, double out[2]) {
   static const double at[2] = {0.5 - YOKE_LINE_K, 0.5 + YOKE_LINE_K};
   out[0] = out[1] = 0.0;
@@ -242,7 +250,13 @@ static void sum_powers(coupling *x, const yoke_line_step *step, double out[2]) {
     for (int side = 0; side < 2; ++side) {
       const double *from = step->from[side], *to = step->to[side];
       for (int k = 0; k < OUTPUTS; ++k) y[side][k] = from[k] + s * (to[k] - from[k]);
-      y[side][1] = 6 * s * (1 - s) * (to[0] - from[0]) / H + (1 - s) * (1 - 3 * s) * from[1] + s * (3 * s - 2) * to[1];
+      const yoke_port_shape *shape = x->def.shape[side];
+      for (int k = 0; k < shape->n_p; ++k) {
+        const int v = shape->n_p + shape->p[k].rate;
+        if (shape->p[k].rate < 0) continue;
+        y[side][v] =
+            6 * s * (1 - s) * (to[k] - from[k]) / H + (1 - s) * (1 - 3 * s) * from[v] + s * (3 * s - 2) * to[v];
+      }
     }
     x->ops->shown->power(x->self, step->t + s * H, step->u + p * x->n, (const double *const[2]){y[0], y[1]}, false,
                          &power, &x->scratch);
@@ -250,26 +264,56 @@ static void sum_powers(coupling *x, const yoke_line_step *step, double out[2]) {
   }
 }
 
+/* Between the motion of an open coupling and another one. Closes it. */
+static void check_works(coupling *x) {
+  coupling       end = *x;
+  double         u[2 * CHANNELS], expected[2];
+  yoke_wire_work work;
+  for (int i = 0; i < 2 * CHANNELS; ++i) u[i] = sin(1.0 + i);
+  for (int side = 0; side < 2; ++side) {
+    for (int i = 0; i < OUTPUTS; ++i) end.y[side][i] += 0.3 * cos(2.0 * i + side);
+  }
+  const yoke_line_step step = {.t = 0.2, .H = 0.05, .from = {x->y[0], x->y[1]}, .to = {end.y[0], end.y[1]}, .u = u};
+  assert_true(x->ops->shown->line_work(x->self, &step, &work));
+  sum_powers(x, &step, expected);
+  for (int side = 0; side < 2; ++side) CHECK_NEAR(work.out[side], expected[side], 1e-14 * fabs(expected[side]));
+  assert_true(fabs(expected[0]) > 1e-3 && fabs(expected[1]) > 1e-3);
+  assert_true(work.lost == 0.0 && work.truly_lost == 0.0);
+  close_coupling(x);
+}
+
 static void works_of_joints_on_a_line_are_those_of_their_powers(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof joints_on_a_line / sizeof *joints_on_a_line; ++k) {
-    coupling       x, end;
-    double         u[2 * CHANNELS], expected[2];
-    yoke_wire_work work;
+    coupling x;
     open_line(&x, k, (yoke_row){YOKE_ROW_POINT, 0, 0});
-    end = x;
-    for (int i = 0; i < 2 * CHANNELS; ++i) u[i] = sin(1.0 + i);
-    for (int side = 0; side < 2; ++side) {
-      for (int i = 0; i < OUTPUTS; ++i) end.y[side][i] += 0.3 * cos(2.0 * i + side);
-    }
-    const yoke_line_step step = {.t = 0.2, .H = 0.05, .from = {x.y[0], x.y[1]}, .to = {end.y[0], end.y[1]}, .u = u};
-    assert_true(x.ops->shown->line_work(x.self, &step, &work));
-    sum_powers(&x, &step, expected);
-    for (int side = 0; side < 2; ++side) CHECK_NEAR(work.out[side], expected[side], 1e-14 * fabs(expected[side]));
-    assert_true(fabs(expected[0]) > 1e-3 && fabs(expected[1]) > 1e-3);
-    assert_true(work.lost == 0.0 && work.truly_lost == 0.0);
-    close_coupling(&x);
+    check_works(&x);
   }
+}
+
+static void works_of_points_and_angles_are_those_of_their_powers(void **state) {
+  static const yoke_row plane[] = {{YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_POINT, 1, 0}, {YOKE_ROW_TURN, 0, 0}},
+                        space[] = {{YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_POINT, 1, 0}, {YOKE_ROW_POINT, 2, 0}};
+  (void)state;
+  for (size_t k = 0; k < sizeof joints_on_a_line / sizeof *joints_on_a_line; ++k) {
+    coupling x;
+    open_rows(&x, k, &yoke_shape_plane, 3, plane);
+    check_works(&x);
+    open_rows(&x, k, &yoke_shape_frame, 3, space);
+    check_works(&x);
+  }
+}
+
+static void works_of_rows_that_turn_are_not_told_in_closed_form(void **state) {
+  static const yoke_row rows[]          = {{YOKE_ROW_POINT, 0, 0}, {YOKE_ROW_INPLANE, 1, 0}};
+  const double          u[2 * CHANNELS] = {1.0};
+  coupling              x;
+  yoke_wire_work        work;
+  (void)state;
+  open_rows(&x, 0, &yoke_shape_plane, 2, rows);
+  const yoke_line_step step = {.H = 0.05, .from = {x.y[0], x.y[1]}, .to = {x.y[0], x.y[1]}, .u = u};
+  assert_false(x.ops->shown->line_work(x.self, &step, &work));
+  close_coupling(&x);
 }
 
 static void works_of_a_distance_on_a_line_are_not_told_in_closed_form(void **state) {
@@ -291,6 +335,8 @@ int main(void) {
       cmocka_unit_test(an_element_shows_its_energy_and_what_its_damper_takes),
       cmocka_unit_test(joints_show_multipliers_reactions_and_gaps_in_their_own_order),
       cmocka_unit_test(works_of_joints_on_a_line_are_those_of_their_powers),
+      cmocka_unit_test(works_of_points_and_angles_are_those_of_their_powers),
+      cmocka_unit_test(works_of_rows_that_turn_are_not_told_in_closed_form),
       cmocka_unit_test(works_of_a_distance_on_a_line_are_not_told_in_closed_form),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
