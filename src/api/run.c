@@ -267,12 +267,23 @@ static yoke_status simulate(yoke_context *ctx, yoke_simulation *s, const int *ha
   return status;
 }
 
+/* Before the run: a file that cannot be written is no news for its end. */
+static yoke_status open_timeline(yoke_context *ctx, const char *path, yoke_output_file *out) {
+  *out = (yoke_output_file){.fd = -1};
+  return path ? yoke_output_file_open(ctx, path, out) : YOKE_OK;
+}
+
 /* Of a run that failed too: it tells what it did until then. */
-static yoke_status write_timeline(yoke_context *ctx, const yoke_simulation *s, const char *path, yoke_status status) {
-  const yoke_timeline    *timeline = yoke_system_ledger(s->run.system)->timeline;
-  const yoke_timeline_def def      = {.plan = s->run.plan, .name = s->model->name, .timeline = timeline};
-  if (status != YOKE_OK && timeline->n == 0) return status;
-  const yoke_status written = yoke_timeline_write(ctx, path, &def);
+static yoke_status write_timeline(yoke_context *ctx, const yoke_simulation *s, yoke_output_file *out,
+                                  yoke_status status) {
+  const yoke_timeline *timeline = s ? yoke_system_ledger(s->run.system)->timeline : NULL;
+  if (out->fd < 0) return status;
+  if (!timeline || (status != YOKE_OK && timeline->n == 0)) {
+    yoke_output_file_drop(out);
+    return status;
+  }
+  const yoke_timeline_def def     = {.plan = s->run.plan, .name = s->model->name, .timeline = timeline};
+  const yoke_status       written = yoke_timeline_write(ctx, out, &def);
   return status == YOKE_OK ? written : status;
 }
 
@@ -291,8 +302,9 @@ static yoke_status choose_files(yoke_context *ctx, yoke_run_options *options, co
 /* One model, loaded; `begin` is when the run began. `keep` (NULL: not wanted) receives the outputs of a run that reached its end. */
 static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options, const yoke_model *model, double begin,
                              yoke_run_summary *summary, yoke_result **keep) {
-  yoke_run_options own     = *options;
-  trace_output     trace   = {0};
+  yoke_run_options own   = *options;
+  trace_output     trace = {0};
+  yoke_output_file timeline;
   yoke_simulation *s       = NULL;
   int             *handles = NULL;
   const char      *files[2];
@@ -302,7 +314,8 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   YOKE_TRY(trace_open(ctx, &own, &trace));
   yoke_run_warn_unused(ctx, options, model);
   const yoke_simulation_options simulation = yoke_run_simulation(&own);
-  yoke_status                   status     = yoke_simulation_create(ctx, model, &simulation, &s);
+  yoke_status                   status     = open_timeline(ctx, own.profile_file, &timeline);
+  if (status == YOKE_OK) status = yoke_simulation_create(ctx, model, &simulation, &s);
   if (status == YOKE_OK) {
     take_facts(&s->run, summary);
     take_split(&s->run, summary);
@@ -315,7 +328,7 @@ static yoke_status run_model(yoke_context *ctx, const yoke_run_options *options,
   }
   if (status == YOKE_OK) status = simulate(ctx, s, handles, summary);
   if (status == YOKE_OK && keep) status = yoke_recorder_take(s->recorder, ctx, yoke_run_name(options), keep);
-  if (s && own.profile_file) status = write_timeline(ctx, s, own.profile_file, status);
+  status = write_timeline(ctx, s, &timeline, status);
   status = trace_close(ctx, &trace, status);
   if (s) summary->report = yoke_step_report_of(&s->tally);
   if (s) yoke_recorder_destroy(&s->recorder);

@@ -135,21 +135,26 @@ void yoke_output_file_drop(yoke_output_file *out) {
   release(out);
 }
 
-yoke_status yoke_output_file_write(yoke_context *ctx, const char *name, void (*put)(FILE *file, const void *user),
-                                   const void *user) {
-  yoke_output_file out;
-  YOKE_TRY(yoke_output_file_open(ctx, name, &out));
+yoke_status yoke_output_file_put(yoke_context *ctx, yoke_output_file *out, void (*put)(FILE *file, const void *user),
+                                 const void *user) {
   errno        = 0;
-  FILE *stream = yoke_output_file_stream(&out);
+  FILE *stream = yoke_output_file_stream(out);
   bool  done   = stream != NULL;
   if (done) put(stream, user);
   if (done) done = fflush(stream) == 0 && !ferror(stream);
   const int error = errno;
   if (stream != NULL && fclose(stream) != 0) done = false;
-  if (done) return yoke_output_file_keep(ctx, &out);
-  const yoke_status status = yoke_output_file_fail(ctx, &out, error != 0 ? error : errno);
-  yoke_output_file_drop(&out);
+  if (done) return yoke_output_file_keep(ctx, out);
+  const yoke_status status = yoke_output_file_fail(ctx, out, error != 0 ? error : errno);
+  yoke_output_file_drop(out);
   return status;
+}
+
+yoke_status yoke_output_file_write(yoke_context *ctx, const char *name, void (*put)(FILE *file, const void *user),
+                                   const void *user) {
+  yoke_output_file out;
+  YOKE_TRY(yoke_output_file_open(ctx, name, &out));
+  return yoke_output_file_put(ctx, &out, put, user);
 }
 
 static void put_text(FILE *file, const void *text) {

@@ -32,6 +32,10 @@ FILE *yoke_output_file_stream(const yoke_output_file *out);
 yoke_status yoke_output_file_keep(yoke_context *ctx, yoke_output_file *out);
 void        yoke_output_file_drop(yoke_output_file *out);
 
+/* `put` writes its contents, and it is ended. */
+yoke_status yoke_output_file_put(yoke_context *ctx, yoke_output_file *out, void (*put)(FILE *file, const void *user),
+                                 const void *user);
+
 /* All in one for a file that is written at once: `put` writes its contents. */
 yoke_status yoke_output_file_write(yoke_context *ctx, const char *name, void (*put)(FILE *file, const void *user),
                                    const void *user);

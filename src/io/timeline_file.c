@@ -71,6 +71,6 @@ static void put_timeline(FILE *file, const void *user) {
   fputs("]}\n", file);
 }
 
-yoke_status yoke_timeline_write(yoke_context *ctx, const char *path, const yoke_timeline_def *def) {
-  return yoke_output_file_write(ctx, path, put_timeline, def);
+yoke_status yoke_timeline_write(yoke_context *ctx, yoke_output_file *out, const yoke_timeline_def *def) {
+  return yoke_output_file_put(ctx, out, put_timeline, def);
 }

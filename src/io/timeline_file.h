@@ -2,6 +2,7 @@
 #ifndef YOKE_IO_TIMELINE_FILE_H
 #define YOKE_IO_TIMELINE_FILE_H
 
+#include "base/output_file.h"
 #include "exec/timeline.h"
 #include "master/plan.h"
 
@@ -12,6 +13,6 @@ typedef struct yoke_timeline_def {
 } yoke_timeline_def;
 
 /* Replaces an earlier file when all is written. */
-yoke_status yoke_timeline_write(yoke_context *ctx, const char *path, const yoke_timeline_def *def);
+yoke_status yoke_timeline_write(yoke_context *ctx, yoke_output_file *out, const yoke_timeline_def *def);
 
 #endif

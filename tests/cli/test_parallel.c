@@ -90,6 +90,14 @@ static void an_empty_name_behind_profile_or_trace_is_refused(void **state) {
   assert_says(f->err, "option '--trace=' has no value");
 }
 
+static void a_timeline_that_cannot_be_written_is_found_before_the_run(void **state) {
+  fixture *f = *state;
+  char     path[128];
+  assert_int_equal(yoke(f, UNEQUAL "--t-end 1e-5 --csv @/early.csv --profile=@/no_folder/t.json"), 7);
+  assert_says(f->err, "no_folder/t.json");
+  assert_int_equal(access(in_folder(f, "early.csv", path), F_OK), -1);
+}
+
 static void profile_changes_no_bit(void **state) {
   fixture *f = *state;
   assert_int_equal(yoke(f, UNEQUAL "-q --t-end 1e-5 --csv @/a.csv"), 0);
@@ -146,6 +154,7 @@ int main(void) {
       TEST(a_model_as_a_whole_has_a_timeline_too),
       TEST(profile_tells_the_projection_in_json),
       TEST(an_empty_name_behind_profile_or_trace_is_refused),
+      TEST(a_timeline_that_cannot_be_written_is_found_before_the_run),
       TEST(profile_changes_no_bit),
       TEST(a_timeline_overwrites_neither_the_model_nor_another_output),
       TEST(the_summary_tells_threads_and_times),
