@@ -67,7 +67,20 @@ void yoke_energies_release(yoke_run_summary *s) {
   release_list(&s->coupling_energies, s->n_couplings);
 }
 
+/* Corrections that did far less than what leaked all the same may have made it: held forces excite what they are to calm. */
+static void judge_correction(yoke_context *ctx, const yoke_run_summary *s) {
+  static const double little = 1e-3, far_less = 1.0 / 3.0;
+  if (s->leak_corrected == 0.0 || !(s->leak_share > little)) return;
+  if (!(fabs(s->leak_corrected) < far_less * s->leak_largest)) return;
+  yoke_warn(ctx,
+            "the energy correction did %.3g J, and up to %.3g J came out of nothing all the same: it may bring in more "
+            "than it takes out, where forces are static or large for what moves; compare with cosimulation.energy "
+            "monitor, use guard, or a smaller cosimulation.energy_cap",
+            s->leak_corrected, s->leak_largest);
+}
+
 void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *s, double limit) {
+  if (s->has_leak) judge_correction(ctx, s);
   if (!s->has_leak || !(s->leak_share > limit)) return;
   const bool names_one = s->coupling_energies != NULL && s->leak_worst >= 0;
   yoke_warn(

@@ -20,8 +20,11 @@ struct yoke_correction {
   yoke_arena            arena, scratch;
   yoke_account         *account;
   yoke_account_def      of;
-  yoke_correction_rule *rules;   /* [n_wires] */
-  int                  *shares;  /* [n_parts] corrected couplings */
+  yoke_correction_rule *rules;  /* [n_wires] */
+  int                  *shares; /* [n_parts] corrected couplings, and those of them that a controller observes */
+  int                  *observed;
+  double               *motion;  /* [n_wires] of the ports that feel forces in the last step (measure) */
+  double               *all;     /* [n_parts] of the couplings that nobody observes */
   ptrdiff_t            *first_y; /* [n_parts] */
   int                   n, first_number, n_values;
   component            *list;    /* [n] wire by wire */
@@ -74,6 +77,10 @@ static yoke_status refuse(yoke_context *ctx, const yoke_wire *wire, const char *
   return yoke_fail(ctx, YOKE_E_MODEL, "coupling '%s': its energy cannot be corrected: %s", wire->name, why);
 }
 
+static bool is_observed(const yoke_correction *c, int w) {
+  return c->rules[w].rule == YOKE_ENERGY_PASSIVITY;
+}
+
 /* Components of a wire that is corrected. */
 static yoke_status add_wire(yoke_correction *c, int w, yoke_context *ctx) {
   const yoke_wire    *wire = &c->of.wires[w];
@@ -96,18 +103,24 @@ static yoke_status add_wire(yoke_correction *c, int w, yoke_context *ctx) {
     return refuse(ctx, wire,
                   "energy passivity observes the side that holds the element; use decomposition force/displacement or "
                   "displacement/force, or energy correct");
-  for (int side = 0; side < 2; ++side) ++c->shares[wire->subsystem[side]];
+  for (int side = 0; side < 2; ++side) {
+    ++c->shares[wire->subsystem[side]];
+    c->observed[wire->subsystem[side]] += is_observed(c, w);
+  }
   return YOKE_OK;
 }
 
 static yoke_status fill(yoke_correction *c, const yoke_correction_def *def, yoke_context *ctx) {
   size_t most = 1;
   for (int w = 0; w < c->of.n_wires; ++w) most += 2 * (size_t)yoke_graph_n_channels(c->of.graph, w);
-  c->rules   = yoke_arena_take(&c->arena, (size_t)c->of.n_wires + 1, sizeof *c->rules);
-  c->shares  = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->shares);
-  c->first_y = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->first_y);
-  c->list    = yoke_arena_take(&c->arena, most, sizeof *c->list);
-  c->entries = yoke_arena_take(&c->arena, most, sizeof *c->entries);
+  c->rules    = yoke_arena_take(&c->arena, (size_t)c->of.n_wires + 1, sizeof *c->rules);
+  c->shares   = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->shares);
+  c->first_y  = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->first_y);
+  c->observed = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->observed);
+  c->motion   = yoke_arena_take(&c->arena, (size_t)c->of.n_wires + 1, sizeof *c->motion);
+  c->all      = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *c->all);
+  c->list     = yoke_arena_take(&c->arena, most, sizeof *c->list);
+  c->entries  = yoke_arena_take(&c->arena, most, sizeof *c->entries);
   YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the correction of energies"));
   for (int p = 0; p < c->of.n_parts; ++p) c->first_y[p + 1] = c->first_y[p] + c->of.subsystems[p]->ny;
   for (int w = 0; w < c->of.n_wires; ++w) {
@@ -196,45 +209,6 @@ static void find_motion(const yoke_correction *c, const component *x, double H, 
   }
 }
 
-static void look(yoke_correction *c, double t, const double *before) {
-  const double H = yoke_graph_t(c->of.graph) - t;
-  for (int i = 0; i < c->n; ++i) {
-    component *x = &c->list[i];
-    find_motion(c, x, H, before, &x->dx, &x->v);
-    x->f = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
-  }
-}
-
-/* ---- what is to be corrected ---- */
-
-static double part_share(const yoke_correction *c, const double *account, int part) {
-  return account[yoke_account_of_part(part, YOKE_ACCOUNT_LEAK)] / c->shares[part];
-}
-
-static double wire_number(const yoke_correction *c, const double *account, int w, int number) {
-  return account[yoke_account_of_wire(c->of.n_parts, w, number)];
-}
-
-static double leak_of(const yoke_correction *c, const double *account, int w) {
-  const yoke_wire *wire = &c->of.wires[w];
-  return wire_number(c, account, w, YOKE_ACCOUNT_LEAK) + part_share(c, account, wire->subsystem[0]) +
-         part_share(c, account, wire->subsystem[1]);
-}
-
-/* Energy that the side with the element holds and nobody gave it: its own leak and that of the coupling, with what the element stores
- * between the true motions. */
-static double surplus_of(yoke_correction *c, int w, int force_side) {
-  const yoke_wire    *wire    = &c->of.wires[w];
-  const double       *account = yoke_account_now(c->account);
-  const double *const y[2]    = {outputs_now(c, w, 0), outputs_now(c, w, 1)};
-  double              stored, lost;
-  wire->formulation->shown->energy(wire->self, yoke_graph_t(c->of.graph), y, &stored, &lost, &c->scratch);
-  return part_share(c, account, wire->subsystem[1 - force_side]) + wire_number(c, account, w, YOKE_ACCOUNT_LEAK) +
-         stored - wire_number(c, account, w, YOKE_ACCOUNT_ENERGY);
-}
-
-/* ---- forces ---- */
-
 /* Components first .. end - 1 of one wire. */
 typedef struct range {
   int first, end;
@@ -268,6 +242,86 @@ static double measure(const yoke_correction *c, range r, bool is_passive) {
   return sum;
 }
 
+static void look(yoke_correction *c, double t, const double *before) {
+  const double H = yoke_graph_t(c->of.graph) - t;
+  for (int i = 0; i < c->n; ++i) {
+    component *x = &c->list[i];
+    find_motion(c, x, H, before, &x->dx, &x->v);
+    x->f = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
+  }
+  for (int p = 0; p < c->of.n_parts; ++p) c->all[p] = 0.0;
+  for (int i = 0; i < c->n;) {
+    const range r = range_of(c, i);
+    const int   w = c->list[i].wire;
+    c->motion[w]  = measure(c, r, is_observed(c, w));
+    for (int side = 0; side < 2 && !is_observed(c, w); ++side) c->all[c->of.wires[w].subsystem[side]] += c->motion[w];
+    i = r.end;
+  }
+}
+
+/* ---- what is to be corrected ---- */
+
+/* Share of a coupling in what is said of the subsystem on a side: an even one of that of all couplings that a controller observes, of the rest by the
+ * motion of the ports, so that those which hardly move are not pushed for what happens at others. */
+static double share_of(const yoke_correction *c, int w, int side) {
+  const int    part = c->of.wires[w].subsystem[side];
+  const double even = 1.0 / c->shares[part];
+  if (is_observed(c, w)) return even;
+  return c->all[part] > 0.0 ? (1.0 - even * c->observed[part]) * c->motion[w] / c->all[part] : 0.0;
+}
+
+static double part_share(const yoke_correction *c, const double *account, int w, int side) {
+  const int part = c->of.wires[w].subsystem[side];
+  return share_of(c, w, side) * account[yoke_account_of_part(part, YOKE_ACCOUNT_LEAK)];
+}
+
+/* Kinetic energy of both sides. */
+static double kinetic_share(const yoke_correction *c, int w) {
+  const double *energies = yoke_account_energies(c->account);
+  double        sum      = 0.0;
+  for (int side = 0; side < 2; ++side) {
+    const ptrdiff_t part = c->of.wires[w].subsystem[side];
+    sum += share_of(c, w, side) * energies[part * YOKE_N_ENERGIES + YOKE_ENERGY_KINETIC];
+  }
+  return sum;
+}
+
+static double wire_number(const yoke_correction *c, const double *account, int w, int number) {
+  return account[yoke_account_of_wire(c->of.n_parts, w, number)];
+}
+
+static double leak_of(const yoke_correction *c, const double *account, int w) {
+  return wire_number(c, account, w, YOKE_ACCOUNT_LEAK) + part_share(c, account, w, 0) + part_share(c, account, w, 1);
+}
+
+/* What rounding may leave in leak_of, of the numbers that it is made of. */
+static double rounding_of(const yoke_correction *c, int w) {
+  static const double share   = 1e-12;
+  const double       *account = yoke_account_now(c->account), *energies = yoke_account_energies(c->account);
+  double              sum = 0.0;
+  for (int number = 0; number < YOKE_ACCOUNT_LEAK; ++number) sum += fabs(wire_number(c, account, w, number));
+  for (int side = 0; side < 2; ++side) {
+    const int part = c->of.wires[w].subsystem[side];
+    for (int k = 0; k < YOKE_N_ENERGIES; ++k) sum += fabs(energies[(ptrdiff_t)part * YOKE_N_ENERGIES + k]);
+    sum += fabs(account[yoke_account_of_part(part, YOKE_ACCOUNT_WORK)]);
+  }
+  return share * sum;
+}
+
+/* Energy that the side with the element holds and nobody gave it: its own leak and that of the coupling, with what the element stores
+ * between the true motions. */
+static double surplus_of(yoke_correction *c, int w, int force_side) {
+  const yoke_wire    *wire    = &c->of.wires[w];
+  const double       *account = yoke_account_now(c->account);
+  const double *const y[2]    = {outputs_now(c, w, 0), outputs_now(c, w, 1)};
+  double              stored, lost;
+  wire->formulation->shown->energy(wire->self, yoke_graph_t(c->of.graph), y, &stored, &lost, &c->scratch);
+  return part_share(c, account, w, 1 - force_side) + wire_number(c, account, w, YOKE_ACCOUNT_LEAK) + stored -
+         wire_number(c, account, w, YOKE_ACCOUNT_ENERGY);
+}
+
+/* ---- forces ---- */
+
 /* A force `factor` along the motion of each port, as far as its cap. */
 static void push(yoke_correction *c, range r, double factor, bool is_passive, double cap) {
   for (int i = r.first; i < r.end; ++i) {
@@ -287,16 +341,20 @@ static void push(yoke_correction *c, range r, double factor, bool is_passive, do
   }
 }
 
+/* A step takes or brings no more than the kinetic energy that is there: what comes to rest under a static force, whose share the cap is, is left
+ * there, and what is missing in the balance then waits for the next motion. */
 static void set_wire(yoke_correction *c, range r) {
-  const int                   w       = c->list[r.first].wire;
-  const yoke_correction_rule *rule    = &c->rules[w];
-  const bool                  passive = rule->rule == YOKE_ENERGY_PASSIVITY;
-  const double leak  = passive ? surplus_of(c, w, c->list[r.first].side) : leak_of(c, yoke_account_now(c->account), w);
+  const int                   w        = c->list[r.first].wire;
+  const yoke_correction_rule *rule     = &c->rules[w];
+  const bool                  observed = is_observed(c, w);
+  const double leak  = observed ? surplus_of(c, w, c->list[r.first].side) : leak_of(c, yoke_account_now(c->account), w);
   const bool   grows = leak > leak_of(c, yoke_account_before(c->account), w);
-  if (passive && !(leak > 0.0)) return;
+  if (observed && !(leak > 0.0)) return;
   if (rule->rule == YOKE_ENERGY_GUARD && !(leak > 0.0 && grows)) return;
-  const double sum = measure(c, r, passive);
-  if (sum > 0.0) push(c, r, -leak / sum, passive, rule->cap);
+  if (!observed && fabs(leak) <= rounding_of(c, w)) return;
+  const double most = observed ? (double)INFINITY : kinetic_share(c, w);
+  const double part = copysign(fmin(fabs(leak), most), leak);
+  if (c->motion[w] > 0.0) push(c, r, -part / c->motion[w], observed, rule->cap);
 }
 
 void yoke_correction_clear(yoke_correction *c) {

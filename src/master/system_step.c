@@ -262,6 +262,9 @@ yoke_status system_advance(yoke_system *s, double t_end, yoke_step_statistics *s
   statistics->leak = (double)NAN;
   if (status == YOKE_OK && s->account != NULL) status = look_at_energy(s, t, t_end, statistics, ctx);
   if (status == YOKE_OK) status = watch_progress(s, t_end, statistics, ctx);
+  if (status != YOKE_OK && status != YOKE_E_INTERRUPTED && s->correction != NULL)
+    yoke_note(ctx, "forces of the energy correction act on the couplings: if the run comes to its end with "
+                   "cosimulation.energy monitor, use that, guard, or a smaller cosimulation.energy_cap");
   yoke_ledger_end_step(s->ledger);
   if (is_logged) {
     log_matrix(s);
