@@ -303,6 +303,7 @@ void                        yoke_graph_unsettled(const yoke_graph *graph, char *
 /* After YOKE_JOINT_OPEN: "joint 'name' (row) is open by 0.158 m, more than joint_tolerance 0.001 m allows". */
 void                        yoke_graph_open_joint(const yoke_graph *graph, char *text, size_t size);
 const void                 *yoke_graph_state(const yoke_graph *graph, int subsystem);
+/* Outputs [ny]; those of all subsystems lie behind each other. */
 const double               *yoke_graph_y(const yoke_graph *graph, int subsystem);
 int                         yoke_graph_n_channels(const yoke_graph *graph, int wire);
 const char                 *yoke_graph_channel_name(const yoke_graph *graph, int wire, int channel);

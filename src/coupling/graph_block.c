@@ -65,14 +65,15 @@ yoke_status graph_take_block(yoke_graph *g, yoke_context *ctx) {
   g->block_size       = p.end;
   graph_kept *kept    = (graph_kept *)(void *)(at + p.channels);
   double     *outputs = (double *)(void *)(at + p.outputs), *columns = (double *)(void *)(at + p.columns);
+  ptrdiff_t   n_y = 0;
+  for (int i = 0; i < g->n_subsystems; ++i) n_y += g->subsystems[i].subsystem->ny;
   for (int c = 0; c < g->n_channels; ++c) g->channels[c].kept = &kept[c];
   for (int i = 0; i < g->n_subsystems; ++i) {
     graph_subsystem *s = &g->subsystems[i];
     s->first_y         = i > 0 ? s[-1].first_y + s[-1].subsystem->ny : 0;
-    s->y               = outputs;
-    s->past_y          = outputs + s->subsystem->ny;
-    outputs += (g->output_points + 1) * (ptrdiff_t)s->subsystem->ny;
-    s->dy_kept = columns;
+    s->y               = outputs + s->first_y;
+    s->past_y          = outputs + n_y + g->output_points * s->first_y;
+    s->dy_kept         = columns;
     if (graph_keeps_columns(g)) columns += s->n_columns * (ptrdiff_t)s->subsystem->ny;
   }
   g->held = (double *)(void *)(at + p.held);

@@ -69,7 +69,7 @@ typedef struct matrix_tag {
 } matrix_tag;
 
 /* The block: all that changes from one accepted step to the next besides the subsystems' states. One piece of memory without pointers:
- * this head, then graph_kept of every channel, outputs of every subsystem (y, past_y), values from outside, what is kept of the matrix (graph_block.c). A trial only
+ * this head, then graph_kept of every channel, outputs of all subsystems (y of all, past_y of all), values from outside, what is kept of the matrix (graph_block.c). A trial only
  * reads it; acceptance, start, restart and yoke_graph_memory_set write it. */
 typedef struct graph_block {
   int64_t    n_accepted;         /* steps */

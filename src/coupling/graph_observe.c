@@ -1,6 +1,7 @@
 /* Observation of a step: values of the subsystems at times inside it, taken while they step, and what the couplings applied there.
  * A pass that may be the last of its trial writes them; they count once the step is accepted. */
 #include "base/assert.h"
+#include "base/simd.h"
 #include "coupling/graph_feeds.h"
 
 #include <stdlib.h>
@@ -98,51 +99,56 @@ static void find_weights(const yoke_graph *g, int degree, sample_weights *weight
   for (int i = 0; i < g->samples.n; ++i) yoke_lagrange_weights(degree + 1, nodes, g->samples.s[i], weights->of[i]);
 }
 
-/* Values of a channel that is the polynomial through its end node and its past; those of a degree share their weights. */
-static void sample_end(const yoke_graph *g, const graph_channel *channel, sample_weights *weights, int stride,
-                       double *restrict values) {
+/* Values of a channel that is the polynomial through its end node and its past; those of a degree share their weights. The number n of
+ * samples is a constant wherever this is inlined. */
+static YOKE_ALWAYS_INLINE void sample_end(const yoke_graph *g, const graph_channel *channel, sample_weights *weights,
+                                          int n, int stride, double *restrict values) {
   const graph_samples *x      = &g->samples;
   const int            degree = channel->layout.degree;
   const double         end    = g->w[channel->w_at];
+  double               sum[GRAPH_SAMPLES];
   if (degree == 0) {
-    for (int i = 0; i < x->n; ++i) values[i * stride] = end;
+    for (int i = 0; i < n; ++i) values[i * stride] = end;
     return;
   }
   const double *restrict past = graph_past(g, channel).u;
   if (degree == 1) { /* from T_N, s = 0 */
-    for (int i = 0; i < x->n; ++i) values[i * stride] = x->s[i] * end + (1.0 - x->s[i]) * past[0];
+    for (int i = 0; i < n; ++i) values[i * stride] = x->s[i] * end + (1.0 - x->s[i]) * past[0];
     return;
   }
   if (degree != weights->degree) find_weights(g, degree, weights);
-  for (int i = 0; i < x->n; ++i) values[i * stride] = weights->of[i][0] * end;
+  for (int i = 0; i < n; ++i) sum[i] = weights->of[i][0] * end;
   for (int j = 0; j < degree; ++j) {
-    const double u = past[j];
-    for (int i = 0; i < x->n; ++i) values[i * stride] += weights->of[i][j + 1] * u;
+    for (int i = 0; i < n; ++i) sum[i] += weights->of[i][j + 1] * past[j];
   }
+  for (int i = 0; i < n; ++i) values[i * stride] = sum[i];
 }
 
 /* Those of the whole step, but of wires at rates of their own, which the trial has sampled. */
-static void sample_wires(const yoke_graph *g) {
+static YOKE_ALWAYS_INLINE void sample_wires(const yoke_graph *g, int n) {
   const graph_samples *x = &g->samples;
   sample_weights       weights;
   weights.degree = -1;
   for (int w = 0; w < g->n_wires; ++w) {
     const graph_wire    *wire    = &g->wires[w];
     const graph_channel *channel = &g->channels[wire->first];
-    double              *values  = x->values + (ptrdiff_t)x->n * wire->first;
+    double              *values  = x->values + (ptrdiff_t)n * wire->first;
     const int            stride  = wire->n_channels;
     for (int k = 0; k < stride && wire->rate <= 1; ++k, ++channel, ++values) {
       if (channel->layout.kind == YOKE_LAYOUT_END && !channel->has_curve && !g->use_curves)
-        sample_end(g, channel, &weights, stride, values);
+        sample_end(g, channel, &weights, n, stride, values);
       else
-        graph_channel_at_times(g, channel, x->n, x->s, stride, values);
+        graph_channel_at_times(g, channel, n, x->s, stride, values);
     }
   }
 }
 
 void graph_observe_accept(yoke_graph *g) {
   graph_observation *o = &g->observation;
-  if (g->samples.n > 0) sample_wires(g);
+  if (g->samples.n == GRAPH_SAMPLES) /* of the account: straight code */
+    sample_wires(g, GRAPH_SAMPLES);
+  else if (g->samples.n > 0)
+    sample_wires(g, g->samples.n);
   for (int w = 0; w < g->n_wires && o->n_inside > 0; ++w) {
     const graph_wire *wire = &g->wires[w];
     if (wire->rate > 1) continue; /* in the trial: multirate.c */

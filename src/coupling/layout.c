@@ -1,5 +1,6 @@
 #include "coupling/layout.h"
 
+#include "base/simd.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -32,13 +33,22 @@ int yoke_layout_n_past(const yoke_layout *layout) {
   return layout->degree > 0 ? 1 : 0;
 }
 
-void yoke_lagrange_weights(int n, const double *s, double at, double *weight) {
+/* n is a constant where this is unrolled. */
+static YOKE_ALWAYS_INLINE void lagrange_weights(int n, const double *s, double at, double *weight) {
   for (int i = 0; i < n; ++i) {
-    weight[i] = 1.0;
+    double product = 1.0;
     for (int j = 0; j < n; ++j) {
-      if (j != i) weight[i] *= (at - s[j]) / (s[i] - s[j]);
+      if (j != i) product *= (at - s[j]) / (s[i] - s[j]);
     }
+    weight[i] = product;
   }
+}
+
+void yoke_lagrange_weights(int n, const double *s, double at, double *weight) {
+  if (n == 3) /* as most couplings of order 2 ask for in every step */
+    lagrange_weights(3, s, at, weight);
+  else
+    lagrange_weights(n, s, at, weight);
 }
 
 /* Power coefficients about `origin` of the polynomial through (s_i, u_i), in place: Newton's divided differences, then nested

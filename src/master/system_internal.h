@@ -31,7 +31,8 @@ typedef struct system_samples {
 typedef struct system_loss {
   bool       is_wanted;
   double     t, sum; /* up to the beginning of the last step [s], [J] */
-  double    *before; /* [ny of all] outputs at that time, subsystem by subsystem */
+  double    *before; /* [ny] outputs at that time, subsystem by subsystem */
+  size_t     ny;     /* of all */
   yoke_arena scratch;
 } system_loss;
 

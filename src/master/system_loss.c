@@ -2,14 +2,23 @@
 #include "master/system_internal.h"
 
 #include "energy/wire_loss.h"
+#include <string.h>
+
+/* Does any coupling hold an element, or tell what works through it? Copies of halos do neither. */
+static bool tells_energy(const yoke_plan *plan) {
+  for (int w = 0; w < plan->n_couplings; ++w) {
+    const yoke_shown_form *shown = plan->wires[w].formulation->shown;
+    if (shown != NULL && (shown->energy != NULL || shown->power != NULL)) return true;
+  }
+  return false;
+}
 
 yoke_status system_loss_create(yoke_system *s, yoke_context *ctx) {
-  size_t ny = 1;
-  for (int p = 0; p < s->plan->n_parts; ++p) ny += (size_t)s->subsystems[p]->ny;
-  s->loss.is_wanted = s->plan->has_work && s->plan->n_couplings > 0;
+  for (int p = 0; p < s->plan->n_parts; ++p) s->loss.ny += (size_t)s->subsystems[p]->ny;
+  s->loss.is_wanted = s->plan->has_work && tells_energy(s->plan);
   s->loss.t         = s->plan->t_start;
   if (!s->loss.is_wanted) return YOKE_OK;
-  s->loss.before = yoke_arena_take(&s->arena, ny, sizeof *s->loss.before);
+  s->loss.before = yoke_arena_take(&s->arena, s->loss.ny + 1, sizeof *s->loss.before);
   return yoke_arena_check(&s->arena, ctx, "the energy of couplings");
 }
 
@@ -41,13 +50,9 @@ double system_loss_at(yoke_system *s, double t) {
 
 /* A step begins: what was lost up to here, and the outputs from which the next loss is counted. */
 void system_loss_begin(yoke_system *s) {
-  double      *at = s->loss.before;
-  const double t  = yoke_graph_t(s->graph);
+  const double t = yoke_graph_t(s->graph);
   if (!s->loss.is_wanted) return;
   s->loss.sum = s->account != NULL && t > s->loss.t ? yoke_account_lost(s->account) : system_loss_at(s, t);
   s->loss.t   = t;
-  for (int p = 0; p < s->plan->n_parts; ++p) {
-    const double *y = yoke_graph_y(s->graph, p);
-    for (int k = 0, ny = s->subsystems[p]->ny; k < ny; ++k) *at++ = y[k];
-  }
+  memcpy(s->loss.before, yoke_graph_y(s->graph, 0), s->loss.ny * sizeof *s->loss.before);
 }

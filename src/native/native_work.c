@@ -509,7 +509,7 @@ static void rest_of_panels(const native *n, void *scratch, const yoke_integrator
   const int             count = n->work_n_loaded, *list = n->work_loaded;
   e->ops->losses(e->self, v, NULL, &power, &rate);
   rest[0] += h * (power + 2.0 * now.power - 0.5 * h * now.rate) / 3.0;
-  if (w->knows_loads && w->loading == YOKE_LOADS_NONE) return;
+  if (w->knows_loads && w->loading != YOKE_LOADS_VARY) return; /* steady ones work by their positions */
   for (int k = 0; k < N_POINTS; ++k) {
     const double s = 1.0 - point[k]; /* back from the end */
     for (int i = 0; i < count; ++i) {
@@ -534,14 +534,15 @@ void native_work_at(const native *n, void *scratch, const void *state, const yok
     out->external   = work->sum[1] - rest[1];
     return;
   }
-  const losses_now now = losses_of(n, head, work);
-  if (is_past && work->is_open > 0)
+  const losses_now now     = losses_of(n, head, work);
+  const bool       is_open = is_past && work->is_open > 0;
+  if (is_open)
     rest_of_panels(n, scratch, head, now, fmax(at->t, head->t_prev), at->v, rest);
   else if (is_past)
     integrate(n, scratch, state, u, fmax(at->t, head->t_prev), head->t, rest);
   out->dissipated = work->sum[0] + open_loss(work, head, now) - rest[0];
   out->external   = work->sum[1] - rest[1];
-  out->external += steady_work(n, scratch, work, yoke_integrator_q(n->integrator, head));
+  out->external += steady_work(n, scratch, work, is_open ? at->q : yoke_integrator_q(n->integrator, head));
 }
 
 /* Apart from what looks into micro steps. */
