@@ -1,5 +1,6 @@
 #include "analysis/equilibrium.h"
 
+#include "analysis/downhill.h"
 #include "linalg/lapack.h"
 #include "base/cancel.h"
 #include "base/memory.h"
@@ -423,6 +424,29 @@ static yoke_status search(rest *r) {
   return status == YOKE_NOT_CONVERGED ? not_found(r, where) : status;
 }
 
+/* Is there a way downhill from r->q? The freedom that moves most along it. */
+static yoke_status find_stability(rest *r) {
+  double  largest, most = 0.0;
+  int     where = 0;
+  double *M     = yoke_arena_take(&r->arena, (size_t)r->pattern->nnz + 1, sizeof *M);
+  YOKE_TRY(yoke_arena_check(&r->arena, r->ctx, "the rest state of %d velocities", r->nv));
+  YOKE_TRY(acceleration(r, &largest, &where));
+  YOKE_TRY(set_step(r, 0.0));
+  memset(M, 0, (size_t)r->pattern->nnz * sizeof *M);
+  for (int k = 0; k < r->n_mass; ++k) M[r->mass[k].slot] += r->M[k];
+  const yoke_downhill_def def = {.nv = r->nv, .pattern = r->pattern, .linear = r->linear, .S = r->S, .M = M};
+  YOKE_TRY(yoke_downhill_find(r->ctx, &def, r->b, &r->facts.mu));
+  for (int i = 0; i < r->nv && r->facts.mu < 0.0; ++i) {
+    const double size = fabs(r->b[i]) * (r->turns[i] ? r->size : 1.0);
+    if (size <= most) continue;
+    most  = size;
+    where = i;
+  }
+  if (r->facts.mu < 0.0)
+    yoke_multibody_freedom_name(r->whole->model, r->whole->mb, where, false, r->facts.along, sizeof r->facts.along);
+  return YOKE_OK;
+}
+
 /* ---- the matrix ---- */
 
 typedef struct triplets {
@@ -629,6 +653,7 @@ yoke_status yoke_equilibrium_find(yoke_context *ctx, yoke_whole_model *whole, co
                      whole->model->name);
   yoke_status status = prepare(&r);
   if (status == YOKE_OK) status = search(&r);
+  if (status == YOKE_OK && options->with_stability) status = find_stability(&r);
   if (status > 0)
     status = yoke_fail(ctx, YOKE_E_NOT_CONVERGED, "model '%s': the search for a rest state failed (%s)",
                        whole->model->name, yoke_status_text(status));

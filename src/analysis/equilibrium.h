@@ -15,8 +15,9 @@
 #include "analysis/whole_model.h"
 
 typedef struct yoke_equilibrium_options {
-  int         n_loads; /* load steps; 0, 1: all at once */
-  const char *remedy;  /* end of the message where there is none: "start nearer to one" */
+  int         n_loads;        /* load steps; 0, 1: all at once */
+  bool        with_stability; /* facts->mu is wanted */
+  const char *remedy;         /* end of the message where there is none: "start nearer to one" */
   const char
       *otherwise; /* where it names what drives the model, behind how to hold it: ", or ..."; NULL: nothing else */
 } yoke_equilibrium_options;
@@ -25,6 +26,8 @@ typedef struct yoke_equilibrium_facts {
   int    steps;        /* in pseudo-time */
   int    n_loads;      /* load steps that were made, those that had to be halved included */
   double acceleration; /* the largest that is left, of rotations times the size of the model [m/s^2] */
+  double mu;           /* < 0: the state is unstable (downhill.h) [1/s^2] */
+  char   along[96];    /* the freedom that then moves most */
 } yoke_equilibrium_facts;
 
 /* Prescribed motions are no loads: what they move at the start of the run does not rest. The message names the joint, how to hold it, and

@@ -167,6 +167,8 @@ typedef struct yoke_wire {
   const double
       *guess;       /* [n_channels] where the search for values at the start begins, where none are given; NULL: at 0 */
   int  spare_order; /* its channels have degrees up to the order of the run less this */
+  bool
+       carries_one_end; /* it carries multipliers on, and a side's solver reads its inputs at one end of a step only (messages) */
   /* Signals, for error estimates: are the motions of all that it acts on shown, at ports of side 2 in `felt` (kept) of this wire or of another one? */
   bool is_felt;
   int  halo

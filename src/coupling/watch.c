@@ -35,6 +35,10 @@ static void describe_remedy(const yoke_graph *g, const graph_channel *channel, c
   } else if (!traits->corrects_to_tolerance) {
     other = "scheme implicit";
   }
+  if (g->wires[channel->wire].wire.carries_one_end) {
+    snprintf(text, REMEDY_SIZE, "formulation projection, order 0, or a solver of higher order than 1");
+    return;
+  }
   const bool calms = steadier != NULL && !traits->needs_explicit_form;
   snprintf(text, REMEDY_SIZE, "a smaller macro step (try %.2g s)%s, %s%sor %s", 0.25 * g->H,
            g->settings.order > 0 ? ", a lower order" : "", calms ? steadier : "", calms ? ", " : "", other);

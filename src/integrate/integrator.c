@@ -61,6 +61,13 @@ bool yoke_integrator_wanders(const char *name) {
   return false;
 }
 
+int yoke_integrator_reads_end(const char *name) {
+  for (int i = 0; i < yoke_integrator_n_methods(); ++i) {
+    if (strcmp(method(i)->name, name) == 0) return method(i)->reads_end;
+  }
+  return 0;
+}
+
 yoke_integrator_options yoke_integrator_options_default(void) {
   return (yoke_integrator_options){
       .rtol = 1e-8, .atol = 1e-10, .linear = YOKE_LINEAR_KLU, .form = YOKE_DAE_GGL, .rho_inf = 0.8};

@@ -127,6 +127,7 @@ typedef struct yoke_integrator_ops {
 
   yoke_tangent_rule tangents;
 
+  int reads_end; /* order 1: the end of a step at which inputs are read, -1 its start, 1 its end. 0: inside, or higher order */
   bool
       ends_with_derivative; /* a and lambda of a step's end are those of the equations' `derivative` there, to the bit */
   bool
@@ -195,7 +196,8 @@ int         yoke_integrator_n_methods(void);
 const char *yoke_integrator_method_name(int i);
 const char *yoke_integrator_method_summary(int i);
 const char *yoke_integrator_method_reads(int i);
-bool        yoke_integrator_wanders(const char *name); /* unknown names: false */
+bool        yoke_integrator_wanders(const char *name);   /* unknown names: false */
+int         yoke_integrator_reads_end(const char *name); /* unknown names: 0 */
 
 /* States and scratch: 64-byte aligned. Give. */
 yoke_status yoke_integrator_state_create(const yoke_integrator *integrator, yoke_integrator_state **out);

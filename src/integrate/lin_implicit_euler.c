@@ -198,4 +198,5 @@ const yoke_integrator_ops lin_implicit_euler_ops = {
     .interpolate = yoke_two_ends_interpolate,
     .disturb     = euler_disturb,
     .linear      = euler_linear,
+    .reads_end   = 1,
 };

@@ -135,4 +135,5 @@ const yoke_integrator_ops semi_euler_ops = {
     .step        = step,
     .interpolate = interpolate,
     .disturb     = disturb,
+    .reads_end   = -1,
 };

@@ -165,6 +165,7 @@ static void ferry_wire(plan_ferry *p, int i) {
   yoke_ferry_numbers(c, &initial, n);
   yoke_ferry_numbers(c, &guess, n);
   yoke_ferry_int(c, &wire->spare_order);
+  yoke_ferry_bool(c, &wire->carries_one_end);
   yoke_ferry_bool(c, &wire->is_felt);
   felt = yoke_ferry_list(c, felt, &wire->n_felt, sizeof *felt);
   for (int k = 0; k < wire->n_felt; ++k) {

@@ -3,6 +3,7 @@
 #include "coupling/scheme.h"
 #include "integrate/integrator.h"
 #include "master/submodel.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -157,9 +158,66 @@ static void find_wanderer(plan_builder *b) {
   }
 }
 
+/* Half-step nodes of degree 1 and 2 carry lambda at the end of a step on to the next one: s = s' = 0 makes it r lambda, r = 1 with exact
+ * integrals. Sums of n inputs at starts of micro steps give r = (1 + 3/n) / (1 - 3/n), those at their ends 1/r. So errors of order 1 in s, of the size
+ * 1/n too where rows are curved, either grow or stay in lambda with a size that neither n nor H makes smaller; motions feel its means only. */
+static double carried_growth(const yoke_plan *plan, const yoke_solver_def *solver) {
+  const double n =
+      fmax(4.0, ceil(plan->step.H / solver->step - 1e-6)); /* fewer leave conditions singular, which says so */
+  return (n + 3.0) / (n - 3.0);
+}
+
+static bool carries_end(const yoke_wire *wire, int degree) {
+  yoke_layout layout;
+  wire->formulation->layout(wire->self, 0, degree, &layout);
+  return layout.kind == YOKE_LAYOUT_HALF && layout.degree > 0;
+}
+
+static void warn_of_one_end(const plan_builder *b, int coupling, int side, int end) {
+  const yoke_plan_coupling *k       = &b->plan->couplings[coupling];
+  const yoke_solver_def    *solver  = &plan_submodel(b, k->part[side])->model->solver;
+  const double              steps   = (b->model->t_end - b->model->t_start) / b->plan->step.H;
+  const double              growth  = end < 0 ? carried_growth(b->plan, solver) : 1.0;
+  const char               *name    = plan_part_name(b, k->part[side]);
+  static const char         cure[]  = "use formulation projection, order 0, or a solver of higher order";
+  static const double       visible = 10.0;
+  if (end < 0 && pow(growth, steps) > visible) {
+    yoke_warn(
+        b->ctx,
+        "coupling '%s': solver '%s' of subsystem '%s' has order 1 and reads forces at the start of its steps; with "
+        "formulation %s of order %d errors of the forces grow by %.3g in every macro step; %s",
+        k->name, solver->kind, name, b->plan->wires[coupling].formulation->name, order_of(&b->macro, k), growth, cure);
+  }
+  if (end > 0 && k->shape[side]->n_p > 1) { /* a line is not curved */
+    yoke_warn(
+        b->ctx,
+        "coupling '%s': solver '%s' of subsystem '%s' has order 1 and reads forces at the end of its steps; with "
+        "formulation %s of order %d errors of the forces at macro points can be as large as the forces, however small "
+        "the steps, and may end the run as a divergence; %s",
+        k->name, solver->kind, name, b->plan->wires[coupling].formulation->name, order_of(&b->macro, k), cure);
+  }
+}
+
+/* Rigid joints at solvers that read inputs at one end of their steps only: said once for each of them. */
+static void find_one_end(const plan_builder *b) {
+  for (int k = 0; k < b->plan->n_couplings; ++k) {
+    const yoke_plan_coupling *coupling = &b->plan->couplings[k];
+    yoke_wire                *wire     = &b->plan->wires[k];
+    for (int side = 0; side < 2 && coupling->is_joint && !wire->carries_one_end; ++side) {
+      if (plan_foreign(b, coupling->part[side]) != NULL) continue;
+      const int end         = yoke_integrator_reads_end(plan_submodel(b, coupling->part[side])->model->solver.kind);
+      wire->carries_one_end = end != 0 && carries_end(wire, order_of(&b->macro, coupling));
+      if (wire->carries_one_end) warn_of_one_end(b, k, side, end);
+    }
+  }
+}
+
 void plan_choose_step(plan_builder *b) {
   yoke_scheme_settings *scheme = &b->plan->scheme;
-  if (!b->plan->step.is_controlled) return;
+  if (!b->plan->step.is_controlled) {
+    find_one_end(b);
+    return;
+  }
   scheme->start = YOKE_START_RAMP;
   choose_scheme(b);
   choose_orders(b);

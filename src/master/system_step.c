@@ -117,6 +117,10 @@ static yoke_status explain_gap(const yoke_system *s, double t, double H, yoke_co
                                      : "scheme implicit where gaps grew over many steps, or ";
   if (traits->extrapolates_only && t <= s->plan->t_start && scheme->start != YOKE_START_EXACT)
     remedy = "cosimulation.start exact, without which motions are held over the first step, or ";
+  for (int k = 0; k < s->plan->n_couplings; ++k) {
+    if (s->plan->wires[k].carries_one_end)
+      remedy = "formulation projection, order 0, a solver of higher order than 1, or ";
+  }
   yoke_graph_open_joint(s->graph, joint, sizeof joint);
   return yoke_fail(ctx, YOKE_E_UNSTABLE,
                    "behind the macro step of %.6g s from t = %.9g s %s; use %sa smaller cosimulation.step (try %.2g s) "

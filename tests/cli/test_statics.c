@@ -255,6 +255,87 @@ static void load_steps_belong_to_statics(void **state) {
   assert_non_null(strstr(f->err, "expected a whole number"));
 }
 
+/* ---- unstable rest states ---- */
+
+/* "smallest eigenvalue ... X 1/s^2"; 0: nothing is said. */
+static double told_mu(const fixture *f) {
+  static const char before[] = "stiffness by the mass ";
+  const char       *at       = strstr(f->err, before);
+  if (strstr(f->err, "unstable") == NULL) return 0.0;
+  assert_non_null(at);
+  return strtod(at + strlen(before), NULL);
+}
+
+/* A bar on its end, held upright by k: mu = (k - m g l / 2) / (m l^2 / 3), beside a spring of 1e12 N/m. */
+#define UPRIGHT(k)                                                                                                     \
+  "yoke: 1\ngravity: [0, -9.81]\n"                                                                                     \
+  "t_end: 1\n"                                                                                                         \
+  "bodies:\n"                                                                                                          \
+  "  u: {kind: planar, mass: 1, inertia: 1/12, angle: pi/2, position: [0, 0.5], frames: {foot: [-0.5, 0]}}\n"          \
+  "  w: {kind: mass1d, mass: 1}\n"                                                                                     \
+  "connections:\n"                                                                                                     \
+  "  s: {kind: revolute, between: [ground, u.foot]}\n"                                                                 \
+  "  c: {kind: spring-damper, between: [ground, w], stiffness: 1e12, free_length: 0}\n"                                \
+  "  t: {kind: torsion-spring, between: [ground, u.foot], stiffness: " k ", free_angle: pi/2}\n"
+
+static void a_bar_that_stands_on_its_end_is_told_to_be_unstable(void **state) {
+  fixture *f = *state;
+  model(f, UPRIGHT("0"));
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print u.angle"), 0);
+  assert_true(fabs(told_mu(f) + 1.5 * 9.81) < 0.05);
+  assert_non_null(strstr(f->err, "beside it u."));
+  model(f, UPRIGHT("4.9"));
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print u.angle"), 0);
+  assert_true(fabs(told_mu(f) + 3.0 * 0.005) < 5e-4);
+  model(f, UPRIGHT("4.91"));
+  assert_int_equal(yoke(f, "run @/m.yaml --static --print u.angle"), 0);
+  assert_true(told_mu(f) == 0.0);
+}
+
+/* Euler: pi^2 EI / (4 l^2) = 2.467, of 12 elements with some shear 2.4662. */
+static void an_upright_rod_is_told_to_be_unstable_above_its_buckling_load(void **state) {
+  static const char *const force[] = {"2.45", "2.48", "30"};
+  fixture                 *f       = *state;
+  for (int k = 0; k < 3; ++k) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "yoke: 1\nt_end: 1\n"
+             "bodies:\n"
+             "  r: {kind: cosserat-rod, elements: 12, length: 1, stiffness: [1e5, 1e5, 1e5, 1, 1.2, 1], line_mass: 1,\n"
+             "      line_inertia: [1e-4, 1e-4, 2e-4], from: [0, 0, 0], to: [0, 0, 1], normal: [1, 0, 0]}\n"
+             "connections: {j: {kind: fixed, between: [ground, r.a]}}\n"
+             "loads: {l: {kind: constant, on: r.b, force: [0, 0, -%s]}}\n",
+             force[k]);
+    model(f, text);
+    assert_int_equal(yoke(f, "run @/m.yaml --static --print r.b.x"), 0);
+    assert_true(told_mu(f) == 0.0 || k > 0);
+    assert_true(told_mu(f) < 0.0 || k == 0);
+  }
+}
+
+/* (K - mu) x = 0 of masses 1: mu = -2.249, told in three digits. */
+static void a_linear_body_with_negative_stiffness_is_told_to_be_unstable(void **state) {
+  fixture *f = *state;
+  model(f, "yoke: 1\nt_end: 1\n"
+           "bodies: {b: {kind: linear, mass: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],\n"
+           "             stiffness: [[2, -1, 0], [-1, 2, -1], [0, -1, -2]]}}\n");
+  assert_int_equal(yoke(f, "run @/m.yaml --static"), 0);
+  assert_true(fabs(told_mu(f) + 2.249) < 0.002);
+}
+
+/* Free motions have mu = 0 beside stiff springs, up to rounding. */
+static void free_and_hanging_models_are_not_told_to_be_unstable(void **state) {
+  fixture *f = *state;
+  model(f, "yoke: 1\nt_end: 1\n"
+           "bodies:\n"
+           "  r: {kind: cosserat-rod, elements: 20, length: 1, stiffness: [1e8, 1e8, 1e9, 1, 1, 1], line_mass: 1,\n"
+           "      line_inertia: [1e-4, 1e-4, 2e-4], from: [0, 0, 0], to: [0.48, 0.6, 0.64], normal: [0.8, 0, -0.6]}\n");
+  assert_int_equal(yoke(f, "run @/m.yaml --static"), 0);
+  assert_true(told_mu(f) == 0.0);
+  assert_int_equal(yoke(f, "run examples/pendulum-chain.yaml --static --set parameters.N=120"), 0);
+  assert_true(told_mu(f) == 0.0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(a_mass_hangs_where_its_spring_carries_it),
@@ -270,6 +351,10 @@ int main(void) {
       TEST(a_heavy_body_that_is_driven_away_is_not_at_rest),
       TEST(the_result_holds_one_time),
       TEST(load_steps_belong_to_statics),
+      TEST(a_bar_that_stands_on_its_end_is_told_to_be_unstable),
+      TEST(an_upright_rod_is_told_to_be_unstable_above_its_buckling_load),
+      TEST(a_linear_body_with_negative_stiffness_is_told_to_be_unstable),
+      TEST(free_and_hanging_models_are_not_told_to_be_unstable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

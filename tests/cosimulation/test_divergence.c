@@ -246,6 +246,75 @@ static void conditions_that_one_step_of_a_solver_cannot_tell_apart_are_explained
   cosim_close(&c);
 }
 
+/* ---- solvers of order 1, which read forces at one end of their steps ---- */
+
+static const char *told(const cosim *c, const char *what) {
+  for (size_t i = 0; i < yoke_context_n_messages(c->ctx); ++i) {
+    const char *said = yoke_context_message(c->ctx, i);
+    if (strstr(said, what) != NULL) return said;
+  }
+  return NULL;
+}
+
+static const char knee[] = "examples/double-pendulum.yaml";
+
+/* Smaller macro steps and scheme implicit make it worse: neither the warning nor the end advises them. */
+static void a_solver_of_order_1_at_a_joint_is_named_before_the_run_and_when_it_diverges(void **state) {
+  static const char *const kinds[] = {"semi-euler", "lin-implicit-euler"};
+  (void)state;
+  for (int k = 0; k < 2; ++k) {
+    char  sets[COSIM_TEXT], solver[40];
+    cosim c;
+    snprintf(sets, sizeof sets, "solvers.default={kind: %s, step: 1e-4}", kinds[k]);
+    snprintf(solver, sizeof solver, "solver '%s' of subsystem 'a'", kinds[k]);
+    cosim_open(&c, knee, sets);
+    const char *said = told(&c, solver);
+    assert_non_null(said);
+    assert_non_null(strstr(said, "'knee'"));
+    assert_non_null(strstr(said, "use formulation projection"));
+    assert_int_equal(cosim_run(&c, 0.4, NULL, NULL), YOKE_E_UNSTABLE);
+    const char *last = yoke_context_message(c.ctx, yoke_context_n_messages(c.ctx) - 1);
+    assert_non_null(strstr(last, "use formulation projection, order 0"));
+    assert_null(strstr(last, "scheme implicit"));
+    cosim_close(&c);
+  }
+}
+
+static void what_is_advised_for_a_solver_of_order_1_is_right_and_says_nothing(void **state) {
+  static const char *const kinds[] = {"semi-euler", "lin-implicit-euler"};
+  static const char *const cures[] = {"cosimulation.couplings.formulation=projection", "cosimulation.order=0"};
+  (void)state;
+  for (int k = 0; k < 4; ++k) {
+    char sets[COSIM_TEXT];
+    snprintf(sets, sizeof sets, "t_end=1;%s;solvers.default={kind: %s, step: 1e-4}", cures[k / 2], kinds[k % 2]);
+    cosim split = cosim_done(knee, sets, 0.0), whole = cosim_done_monolithic(knee, "t_end=1", 0.0);
+    assert_true(fabs(cosim_value(&split, "lower.x") - cosim_value(&whole, "lower.x")) < 2e-3);
+    assert_null(told(&split, "has order 1"));
+    cosim_close(&split);
+    cosim_close(&whole);
+  }
+}
+
+/* (1 + 3/n) / (1 - 3/n) per macro step: 3.3 in 200 steps of n = 1000 micro steps, 1.6e5 with n = 100. */
+static void many_micro_steps_of_order_1_at_a_straight_joint_are_right_and_not_warned_of(void **state) {
+  static const char two[] = "examples/two-mass-rigid.yaml";
+  (void)state;
+  cosim many = cosim_done(two, "t_end=2;cosimulation.step=1e-2;solvers={default: {kind: semi-euler, step: 1e-5}}", 0.0);
+  cosim few  = cosim_done(two, "t_end=2;cosimulation.step=1e-2;solvers={default: {kind: semi-euler, step: 1e-4}}", 0.0);
+  cosim line =
+      cosim_done(two, "t_end=2;cosimulation.step=1e-2;solvers={default: {kind: lin-implicit-euler, step: 1e-4}}", 0.0);
+  cosim whole = cosim_done_monolithic(two, "t_end=2;solvers={default: {rtol: 1e-10}}", 0.0);
+  assert_true(fabs(cosim_value(&many, "joint.force[1]") - cosim_value(&whole, "joint.force[1]")) < 0.1);
+  assert_null(told(&many, "has order 1"));
+  assert_null(told(&line, "has order 1"));
+  assert_true(fabs(cosim_value(&few, "joint.force[1]")) > 100.0); /* 1.54 */
+  assert_non_null(told(&few, "grow by 1.06"));
+  cosim_close(&many);
+  cosim_close(&few);
+  cosim_close(&line);
+  cosim_close(&whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explicit_scheme_with_a_stiff_coupling_diverges_and_names_it),
@@ -265,6 +334,9 @@ int main(void) {
       cmocka_unit_test(f23_an_integration_that_its_inputs_lead_astray_is_given_up),
       cmocka_unit_test(f23_an_order_that_cannot_keep_the_tolerance_ends_with_its_price),
       cmocka_unit_test(conditions_that_one_step_of_a_solver_cannot_tell_apart_are_explained),
+      cmocka_unit_test(a_solver_of_order_1_at_a_joint_is_named_before_the_run_and_when_it_diverges),
+      cmocka_unit_test(what_is_advised_for_a_solver_of_order_1_is_right_and_says_nothing),
+      cmocka_unit_test(many_micro_steps_of_order_1_at_a_straight_joint_are_right_and_not_warned_of),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
