@@ -935,7 +935,7 @@ static void pulses_that_do_not_act_have_no_power(void **state) {
       eq.ops->load_powers(eq.self, acting, 1, &at, v, &some);
       assert_true(fabs(all - some) < 2.1e-9 * 6.0);
     }
-    for (int k = 0; k < 3; ++k) n_changes[k] += ((acting ^ acting_before) >> k) & 1u;
+    for (int k = 0; k < 3; ++k) n_changes[k] += (int)(((acting ^ acting_before) >> k) & 1u);
     acting_before = acting;
   }
   for (int k = 0; k < 3; ++k) /* two per half turn */
