@@ -27,6 +27,7 @@ yoke_status yoke_newton_create(yoke_context *ctx, const yoke_integrator *integra
   newton->dae       = newton->implicit->dae;
   newton->rtol      = integrator->options.rtol;
   newton->atol      = integrator->options.atol;
+  newton->is_fixed  = integrator->options.fixed_step > 0;
   newton->tolerance = newton->equations->ng + newton->equations->n_norms > 0 ? CONSTRAINED : TOLERANCE;
   *out              = newton;
   return YOKE_OK;
@@ -176,10 +177,11 @@ static bool multipliers_moved(const yoke_newton *newton, const yoke_newton_work 
   return change > 100 * (newton->rtol * size + newton->atol);
 }
 
-/* Corrections of v that are rounding errors of q, which x' = xd + alpha (x - x_pred) multiplies by alpha, in units of the tolerance. */
+/* Corrections of v, in fixed steps, that are rounding errors of q, which x' = xd + alpha (x - x_pred) multiplies by alpha, in units of the tolerance. */
 static double noise_of_v(const yoke_newton *newton, const yoke_newton_work *work, double alpha) {
   const yoke_dae *dae = newton->dae;
   double          q = 0, weight = 0;
+  if (!newton->is_fixed) return 0.0;
   for (int i = 0; i < dae->nx; ++i) {
     if (dae->component[i] == YOKE_COMPONENT_Q) q = fmax(q, fabs(work->x[i]));
     if (dae->component[i] == YOKE_COMPONENT_V) weight = fmax(weight, work->weight[i]);

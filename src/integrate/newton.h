@@ -18,6 +18,7 @@ typedef struct yoke_newton {
   yoke_dae             *dae;
   double                rtol, atol;
   double                tolerance; /* of the iteration, in units of the error tolerance */
+  bool                  is_fixed;  /* the step: a failure cannot make it shorter */
 } yoke_newton;
 
 /* Part of the integrator state: plain data, copied with it. */
