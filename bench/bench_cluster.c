@@ -137,6 +137,7 @@ static const cluster_case cases[] = {
       {"10 parts, overlap, KLU", 2, OVERLAP, "", 1e-2, 1e-1},
       {"as a whole, dense", 1, DENSE, NULL, 1e-4, 0},
       {"10 parts, implicit, copies, dense", 2, DENSE BROYDEN COPIES, CV, 1e-2, 1e-1},
+      {"10 parts, implicit, copies, dense, auto", 2, DENSE BROYDEN COPIES "solvers.default.kind=auto;", CV, 1e-2, 1e-1},
       {"10 parts, overlap, dense", 2, DENSE OVERLAP, "", 1e-2, 1e-1},
       {"50 parts, overlap, dense", 2, DENSE OVERLAP "split.c=50;", "", 1e-2, 1e-1}}},
     {"SAFE",
