@@ -218,6 +218,12 @@ void          yoke_graph_set_held(yoke_graph *graph, int number, double value);
 double        yoke_graph_held(const yoke_graph *graph, int number);
 const double *yoke_graph_all_held(const yoke_graph *graph); /* [n_values] by number */
 
+/* Responses of the accelerations of accepted states to the inputs, from the right (subsystem.h). Once, before the start: of these subsystems
+ * [n_subsystems]. Then between steps: dy/du [nu, ny], good until the next trial or restart; NULL: at this state there is none. */
+yoke_status   yoke_graph_ask_responses(yoke_graph *graph, const bool *is_asked, yoke_context *ctx);
+void          yoke_graph_respond(yoke_graph *graph);
+const double *yoke_graph_response(const yoke_graph *graph, int subsystem);
+
 /* Start all subsystems at t with consistent coupling values: forces of elements by u = phi(y), which is exact without feed-through of forces
  * into positions and velocities; joints without values of their own and signals from one system (graph_instant.h). YOKE_E_MODEL: signals
  * depend on themselves with gain 1; YOKE_E_NOT_CONVERGED: in a way that does not settle. The message names couplings and subsystems. */

@@ -27,25 +27,23 @@ typedef struct instant_wire {
 } instant_wire;
 
 struct graph_instant {
-  yoke_arena    arena;
-  bool          for_estimates, has_signals;
-  int           n;       /* unknowns */
-  int          *unknown; /* [n_channels] index of a channel's unknown; -1: its value follows from y */
-  instant_wire *wires;   /* [n_wires]; n 0: it does not take part */
-  int           n_entries;
-  entry        *entries;
-  yoke_pattern *pattern;
-  yoke_linear  *linear;
-  yoke_factor  *factor;
-  double       *J;        /* [nnz] */
-  double       *c;        /* [n] conditions, then corrections */
-  double       *work;     /* of the solver */
-  double       *dense;    /* [n, n] and the work of dgelsy */
-  int          *pivot;    /* [n] */
-  graph_moment  moment;   /* of the search under way */
-  bool         *is_asked; /* [n_subsystems] for its response */
-  yoke_status  *status;   /* [n_subsystems] of the responses */
-  double      **held;     /* [n_subsystems] inputs [nu] of those that tell no response; else NULL */
+  yoke_arena      arena;
+  bool            for_estimates, has_signals;
+  int             n;       /* unknowns */
+  int            *unknown; /* [n_channels] index of a channel's unknown; -1: its value follows from y */
+  instant_wire   *wires;   /* [n_wires]; n 0: it does not take part */
+  int             n_entries;
+  entry          *entries;
+  yoke_pattern   *pattern;
+  yoke_linear    *linear;
+  yoke_factor    *factor;
+  double         *J;      /* [nnz] */
+  double         *c;      /* [n] conditions, then corrections */
+  double         *work;   /* of the solver */
+  double         *dense;  /* [n, n] and the work of dgelsy */
+  int            *pivot;  /* [n] */
+  graph_moment    moment; /* of the search under way */
+  graph_responses responses;
 };
 
 /* ---- creation ---- */
@@ -81,7 +79,7 @@ static yoke_status list_unknowns(graph_instant *x, yoke_graph *g, int w) {
   const size_t      n    = (size_t)wire->n_channels;
   const double     *y[2];
   x->has_signals = x->has_signals || wire->wire.formulation->for_signals;
-  for (int side = 0; side < 2; ++side) x->is_asked[wire->wire.subsystem[side]] = true;
+  for (int side = 0; side < 2; ++side) x->responses.is_asked[wire->wire.subsystem[side]] = true;
   own->of    = yoke_arena_take(&x->arena, n, sizeof *own->of);
   own->dc_du = yoke_arena_take(&x->arena, n * n, sizeof *own->dc_du);
   for (int side = 0; side < 2; ++side) {
@@ -147,7 +145,6 @@ static yoke_status create_matrix(graph_instant *x, const yoke_graph *g, yoke_con
   x->n_entries        = list_entries(x, g, NULL);
   x->entries          = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *x->entries);
   x->c                = yoke_arena_take(&x->arena, n, sizeof *x->c);
-  x->status           = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->status);
   const size_t mark   = yoke_arena_mark(&x->arena);
   int         *row    = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *row);
   int         *column = yoke_arena_take(&x->arena, (size_t)x->n_entries, sizeof *column);
@@ -175,18 +172,12 @@ yoke_status graph_instant_create(yoke_graph *g, graph_instant_kind kind, yoke_co
   graph_instant *x = yoke_allocate(1, sizeof *x);
   *out             = x;
   if (x == NULL) return yoke_out_of_memory(ctx, "coupling values at one instant");
-  x->arena           = yoke_arena_of(ctx);
-  x->for_estimates   = kind == GRAPH_FOR_ESTIMATES;
-  x->held            = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->held);
-  x->is_asked        = yoke_arena_take(&x->arena, (size_t)g->n_subsystems, sizeof *x->is_asked);
-  x->unknown         = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
-  x->wires           = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->wires);
+  x->arena         = yoke_arena_of(ctx);
+  x->for_estimates = kind == GRAPH_FOR_ESTIMATES;
+  x->unknown       = yoke_arena_take(&x->arena, (size_t)g->n_channels, sizeof *x->unknown);
+  x->wires         = yoke_arena_take(&x->arena, (size_t)g->n_wires, sizeof *x->wires);
+  graph_responses_take(&x->responses, g, &x->arena);
   yoke_status status = x->arena.has_failed ? YOKE_E_MEMORY : YOKE_OK;
-  for (int i = 0; status == YOKE_OK && i < g->n_subsystems; ++i) {
-    const yoke_subsystem *subsystem = g->subsystems[i].subsystem;
-    if (subsystem->ops->instant == NULL) x->held[i] = yoke_arena_take(&x->arena, (size_t)subsystem->nu, sizeof(double));
-    if (x->arena.has_failed) status = YOKE_E_MEMORY;
-  }
   for (int k = 0; status == YOKE_OK && k < g->n_channels; ++k) x->unknown[k] = -1;
   for (int w = 0; status == YOKE_OK && w < g->n_wires; ++w) {
     if (graph_instant_wants(&g->wires[w], kind)) status = list_unknowns(x, g, w);
@@ -233,69 +224,6 @@ void graph_instant_take(graph_instant *x, yoke_factor **factor) {
 }
 
 /* ---- values ---- */
-
-typedef struct search {
-  graph_instant *x;
-  yoke_graph    *g;
-} search;
-
-/* Size of the difference in an input; 0: nothing enters. */
-static double difference(const yoke_graph *g, const graph_subsystem *s, int input) {
-  double size = 0.0;
-  for (int f = s->feed_at[input]; f < s->feed_at[input + 1]; ++f)
-    size = fmax(size, graph_perturbation(&g->channels[s->feeds[f].channel]));
-  return size;
-}
-
-/* Response of a subsystem that tells none: central differences of the outputs of a state at t under constant inputs c [nu]. */
-static yoke_status differ(const yoke_graph *g, const graph_subsystem *s, const void *state, double t, double *c,
-                          int worker) {
-  const size_t      ny       = (size_t)s->subsystem->ny;
-  const double      times[2] = {t, t + 1.0};
-  const yoke_signal u        = {.n = s->subsystem->nu, .n_pieces = 1, .degree = 0, .t = times, .c = c};
-  memset(s->da_du, 0, ny * (size_t)s->subsystem->nu * sizeof *s->da_du);
-  for (int k = 0; k < s->subsystem->nu; ++k) {
-    const double kept = c[k], size = difference(g, s, k);
-    double *row = s->da_du + (size_t)k * ny, *const y[2] = {g->variant_y[worker], row};
-    if (size == 0.0) continue;
-    for (int side = 0; side < 2; ++side) {
-      c[k] = side == 0 ? kept - size : kept + size;
-      YOKE_TRY(yoke_subsystem_output(s->subsystem, g->scratch[worker], state, &u, YOKE_SIDE_RIGHT, y[side]));
-    }
-    c[k] = kept;
-    for (size_t i = 0; i < ny; ++i) row[i] = (y[1][i] - y[0][i]) / (2.0 * size);
-  }
-  return YOKE_OK;
-}
-
-static void respond(void *user, int i, int worker) {
-  const search    *f = user;
-  yoke_graph      *g = f->g;
-  graph_subsystem *s = &g->subsystems[i];
-  double           times[GRAPH_MAX_BREAKS + 2];
-  yoke_signal      signal;
-  const bool       is_trial = f->x->moment == GRAPH_END_OF_TRIAL;
-  if (!f->x->is_asked[i]) return;
-  if (is_trial)
-    graph_signal(g, i, -1, 0.0, times, g->signal_c[worker], &signal);
-  else
-    graph_held_signal(g, i, g->block->past_t[0], times, g->signal_c[worker], &signal);
-  const void     *state = is_trial && s->trial != NULL ? s->trial : s->accepted;
-  const double    t     = is_trial ? g->t_next : g->block->past_t[0];
-  const yoke_side side  = is_trial ? YOKE_SIDE_LEFT : YOKE_SIDE_RIGHT;
-  if (s->subsystem->ops->instant == NULL) {
-    yoke_signal_value(&signal, t, side, 0, f->x->held[i]);
-    f->x->status[i] = differ(g, s, state, t, f->x->held[i], worker);
-    return;
-  }
-  f->x->status[i] =
-      s->subsystem->ops->instant->response(s->subsystem, g->scratch[worker], state, &signal, side, s->da_du);
-}
-
-static int owner_of(void *user, int i) {
-  const search *f = user;
-  return f->g->owner[i];
-}
 
 /* Values that follow from y, and the conditions of the others. */
 static yoke_status set_wire(graph_instant *x, const yoke_graph *g, int w, double *values) {
@@ -396,12 +324,10 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
     if (graph_instant_takes(x, w)) YOKE_TRY(set_wire(x, g, w, values));
   }
   if (x->n == 0) return YOKE_OK;
-  search task = {x, g};
-  memset(x->status, 0, (size_t)g->n_subsystems * sizeof *x->status);
-  graph_run(g, g->n_subsystems, owner_of, NULL, respond, &task);
+  graph_responses_find(&x->responses, g, moment);
   for (int i = 0; i < g->n_subsystems; ++i) {
-    if (x->status[i] != YOKE_OK)
-      return yoke_fail(ctx, x->status[i], "subsystem '%s': no response of the accelerations",
+    if (x->responses.status[i] != YOKE_OK)
+      return yoke_fail(ctx, x->responses.status[i], "subsystem '%s': no response of the accelerations",
                        g->subsystems[i].subsystem->name);
   }
   set_matrix(x, g);

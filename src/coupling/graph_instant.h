@@ -6,13 +6,7 @@
 #ifndef YOKE_COUPLING_GRAPH_INSTANT_H
 #define YOKE_COUPLING_GRAPH_INSTANT_H
 
-#include "coupling/graph_internal.h"
-
-/* Which states, outputs, inputs and values are meant. */
-typedef enum graph_moment {
-  GRAPH_END_OF_TRIAL, /* trial states, y_new, the signals of the trial from the left, end nodes */
-  GRAPH_BEHIND_NOW    /* accepted states at T_N, y, newest values of the history, from the right */
-} graph_moment;
+#include "coupling/graph_responses.h"
 
 /* Which values are found. */
 typedef enum graph_instant_kind {

@@ -290,6 +290,7 @@ typedef struct graph_widest_gap {
 typedef struct yoke_state_reset  yoke_state_reset;  /* state_reset.h */
 typedef struct yoke_joint_forces yoke_joint_forces; /* joint_forces.h */
 typedef struct graph_instant     graph_instant;     /* graph_instant.h */
+typedef struct graph_responses   graph_responses;   /* graph_responses.h */
 typedef struct graph_multirate   graph_multirate;   /* multirate.h */
 typedef struct graph_newton      graph_newton;      /* newton_matrix.h */
 typedef struct newton_ranks      newton_ranks;      /* newton_ranks.h */
@@ -410,6 +411,7 @@ struct yoke_graph {
   /* Made when a restart or an event needs them first: */
   graph_instant     *anew;    /* values of all joints and signals behind T_N */
   graph_instant     *signals; /* of signals alone */
+  graph_responses   *asked;   /* yoke_graph_ask_responses; NULL: by nobody */
   yoke_state_reset  *joints;  /* reset of all joints */
 };
 

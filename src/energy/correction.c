@@ -3,6 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What a held force may do to a velocity within a step, in units of it: what is pushed harder does not move as in the step before, from which
+ * the force was found, and what comes to rest under a static force, whose share the cap is, would be shaken. */
+static const double most_change = 1.0;
+
 /* One component of a wrench that a coupling brings to a side, or the multiplier of one row of a joint. */
 typedef struct component {
   int    wire, side, channel;
@@ -14,6 +18,7 @@ typedef struct component {
   int    number;   /* of the held value */
   bool   is_first; /* that enters this input */
   double dx, v, f; /* of the last step: displacement, velocity and newest force of the coupling */
+  double along;    /* acceleration that forces of the size of the velocities bring, on all components beside this one */
 } component;
 
 struct yoke_correction {
@@ -23,9 +28,11 @@ struct yoke_correction {
   yoke_correction_rule *rules;  /* [n_wires] */
   int                  *shares; /* [n_parts] corrected couplings, and those of them that a controller observes */
   int                  *observed;
-  double               *motion;  /* [n_wires] of the ports that feel forces in the last step (measure) */
-  double               *all;     /* [n_parts] of the couplings that nobody observes */
-  ptrdiff_t            *first_y; /* [n_parts] */
+  double               *motion;     /* [n_wires] of the ports that feel forces in the last step (measure) */
+  double               *all;        /* [n_parts] of the couplings that nobody observes */
+  double                H;          /* of the last step */
+  bool                  is_bounded; /* by responses: some wire that nobody observes */
+  ptrdiff_t            *first_y;    /* [n_parts] */
   int                   n, first_number, n_values;
   component            *list;    /* [n] wire by wire */
   yoke_held_entry      *entries; /* [n_values] */
@@ -36,6 +43,10 @@ struct yoke_correction {
 static const yoke_port *port_of(const yoke_correction *c, int w, int side) {
   const yoke_wire *wire = &c->of.wires[w];
   return &c->of.subsystems[wire->subsystem[side]]->ports[wire->port[side]];
+}
+
+static int part_of(const yoke_correction *c, const component *x) {
+  return c->of.wires[x->wire].subsystem[x->side];
 }
 
 /* The value that enters an input; a new one if need be. */
@@ -110,6 +121,21 @@ static yoke_status add_wire(yoke_correction *c, int w, yoke_context *ctx) {
   return YOKE_OK;
 }
 
+/* Subsystems whose ports are pushed say how their velocities change. */
+static yoke_status ask(yoke_correction *c, yoke_context *ctx) {
+  const size_t mark     = yoke_arena_mark(&c->arena);
+  bool        *is_asked = yoke_arena_take(&c->arena, (size_t)c->of.n_parts + 1, sizeof *is_asked);
+  YOKE_TRY(yoke_arena_check(&c->arena, ctx, "the correction of energies"));
+  for (int i = 0; i < c->n; ++i) {
+    if (is_observed(c, c->list[i].wire)) continue;
+    is_asked[part_of(c, &c->list[i])] = true;
+    c->is_bounded                     = true;
+  }
+  const yoke_status status = c->is_bounded ? yoke_graph_ask_responses(c->of.graph, is_asked, ctx) : YOKE_OK;
+  yoke_arena_release(&c->arena, mark);
+  return status;
+}
+
 static yoke_status fill(yoke_correction *c, const yoke_correction_def *def, yoke_context *ctx) {
   size_t most = 1;
   for (int w = 0; w < c->of.n_wires; ++w) most += 2 * (size_t)yoke_graph_n_channels(c->of.graph, w);
@@ -127,7 +153,7 @@ static yoke_status fill(yoke_correction *c, const yoke_correction_def *def, yoke
     c->rules[w] = def->rules[w];
     if (yoke_energy_acts(c->rules[w].rule)) YOKE_TRY(add_wire(c, w, ctx));
   }
-  return YOKE_OK;
+  return ask(c, ctx);
 }
 
 yoke_status yoke_correction_create(yoke_context *ctx, const yoke_correction_def *def, yoke_correction **out) {
@@ -178,7 +204,7 @@ typedef struct ends {
 } ends;
 
 static ends ends_of(const yoke_correction *c, const component *x, double H, const double *before) {
-  const int part = c->of.wires[x->wire].subsystem[x->side];
+  const int part = part_of(c, x);
   return (ends){before + c->first_y[part] + port_of(c, x->wire, x->side)->y_at, outputs_now(c, x->wire, x->side), H};
 }
 
@@ -242,18 +268,49 @@ static double measure(const yoke_correction *c, range r, bool is_passive) {
   return sum;
 }
 
+/* Acceleration of a component for a unit of an input of its side; 0 where that is not known. */
+static double acceleration_of(const yoke_correction *c, const component *x, int input) {
+  const yoke_wire       *wire     = &c->of.wires[x->wire];
+  const yoke_port_shape *shape    = wire->shape[x->side];
+  const double          *response = yoke_graph_response(c->of.graph, part_of(c, x));
+  if (response == NULL) return 0.0;
+  const double *a = response + (size_t)input * (size_t)c->of.subsystems[part_of(c, x)]->ny +
+                    port_of(c, x->wire, x->side)->y_at + yoke_shape_at_a(shape);
+  if (x->row < 0) return a[x->at];
+  const double *const y[2] = {outputs_now(c, x->wire, 0), outputs_now(c, x->wire, 1)};
+  yoke_reset_rows     rows;
+  double              sum = 0.0;
+  yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
+  for (int k = 0; k < shape->n_v; ++k) sum += rows.L[x->side][x->row][k] * a[k];
+  return sum;
+}
+
+static void find_responses(yoke_correction *c, range r) {
+  for (int i = r.first; i < r.end; ++i) {
+    component *x = &c->list[i];
+    x->along     = 0.0;
+    for (int j = r.first; j < r.end; ++j) {
+      const component *other = &c->list[j];
+      const int        input = c->entries[other->number - c->first_number].input;
+      if (is_beside(x, other)) x->along += acceleration_of(c, x, input) * other->entry * other->v;
+    }
+  }
+}
+
 static void look(yoke_correction *c, double t, const double *before) {
-  const double H = yoke_graph_t(c->of.graph) - t;
+  c->H = yoke_graph_t(c->of.graph) - t;
   for (int i = 0; i < c->n; ++i) {
     component *x = &c->list[i];
-    find_motion(c, x, H, before, &x->dx, &x->v);
+    find_motion(c, x, c->H, before, &x->dx, &x->v);
     x->f = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
   }
+  if (c->is_bounded) yoke_graph_respond(c->of.graph);
   for (int p = 0; p < c->of.n_parts; ++p) c->all[p] = 0.0;
   for (int i = 0; i < c->n;) {
     const range r = range_of(c, i);
     const int   w = c->list[i].wire;
-    c->motion[w]  = measure(c, r, is_observed(c, w));
+    if (!is_observed(c, w)) find_responses(c, r);
+    c->motion[w] = measure(c, r, is_observed(c, w));
     for (int side = 0; side < 2 && !is_observed(c, w); ++side) c->all[c->of.wires[w].subsystem[side]] += c->motion[w];
     i = r.end;
   }
@@ -273,17 +330,6 @@ static double share_of(const yoke_correction *c, int w, int side) {
 static double part_share(const yoke_correction *c, const double *account, int w, int side) {
   const int part = c->of.wires[w].subsystem[side];
   return share_of(c, w, side) * account[yoke_account_of_part(part, YOKE_ACCOUNT_LEAK)];
-}
-
-/* Kinetic energy of both sides. */
-static double kinetic_share(const yoke_correction *c, int w) {
-  const double *energies = yoke_account_energies(c->account);
-  double        sum      = 0.0;
-  for (int side = 0; side < 2; ++side) {
-    const ptrdiff_t part = c->of.wires[w].subsystem[side];
-    sum += share_of(c, w, side) * energies[part * YOKE_N_ENERGIES + YOKE_ENERGY_KINETIC];
-  }
-  return sum;
 }
 
 static double wire_number(const yoke_correction *c, const double *account, int w, int number) {
@@ -322,27 +368,29 @@ static double surplus_of(yoke_correction *c, int w, int force_side) {
 
 /* ---- forces ---- */
 
-/* A force `factor` along the motion of each port, as far as its cap. */
+/* A force `factor` along the motion of each port, cut to its share of the coupling's force and, where forces act along velocities, to one that
+ * changes the velocity by no more than so many times itself within a step. */
 static void push(yoke_correction *c, range r, double factor, bool is_passive, double cap) {
   for (int i = r.first; i < r.end; ++i) {
     const component *x     = &c->list[i];
-    double           force = 0.0, limit = 0.0;
+    double           force = 0.0, limit = 0.0, change = 0.0, v = 0.0;
     for (int j = r.first; j < r.end; ++j) {
       const component *other = &c->list[j];
       const double     along = is_passive ? other->dx : other->v;
       if (!is_beside(x, other)) continue;
       force += factor * factor * along * along;
       limit += cap * cap * other->f * other->f;
+      change += fabs(factor) * c->H * other->along * other->v;
+      v += most_change * other->v * other->v;
     }
-    const double scale = force > limit ? sqrt(limit / force) : 1.0;
-    const double f     = scale * factor * (is_passive ? x->dx : x->v);
+    double scale = force > limit ? sqrt(limit / force) : 1.0;
+    if (!is_passive && scale * change > v) scale = v / change;
+    const double f = scale * factor * (is_passive ? x->dx : x->v);
     if (isfinite(f))
       yoke_graph_set_held(c->of.graph, x->number, yoke_graph_held(c->of.graph, x->number) + x->entry * f);
   }
 }
 
-/* A step takes or brings no more than the kinetic energy that is there: what comes to rest under a static force, whose share the cap is, is left
- * there, and what is missing in the balance then waits for the next motion. */
 static void set_wire(yoke_correction *c, range r) {
   const int                   w        = c->list[r.first].wire;
   const yoke_correction_rule *rule     = &c->rules[w];
@@ -352,9 +400,7 @@ static void set_wire(yoke_correction *c, range r) {
   if (observed && !(leak > 0.0)) return;
   if (rule->rule == YOKE_ENERGY_GUARD && !(leak > 0.0 && grows)) return;
   if (!observed && fabs(leak) <= rounding_of(c, w)) return;
-  const double most = observed ? (double)INFINITY : kinetic_share(c, w);
-  const double part = copysign(fmin(fabs(leak), most), leak);
-  if (c->motion[w] > 0.0) push(c, r, -part / c->motion[w], observed, rule->cap);
+  if (c->motion[w] > 0.0) push(c, r, -leak / c->motion[w], observed, rule->cap);
 }
 
 void yoke_correction_clear(yoke_correction *c) {

@@ -6,10 +6,11 @@
  *   guard       the same, but only while L is positive and has grown in the last step: it never brings energy in
  *   passivity   f = -L / sum |dx|^2  dx  where L > 0  passivity observer and controller (Gonzalez 4): L is that of the side which
  *               holds the element alone, with the true motion of the other one
- * A force is no larger than `energy_cap` times the newest force of the coupling on that port, translations and rotations apart.
+ * A force is no larger than `energy_cap` times the newest force of the coupling on that port, translations and rotations apart, and one
+ * along v is no larger than what changes v by itself within a step, by the port's instant response (most_change).
  * L is the leak of the coupling and a share of those of its two subsystems, which all their corrected couplings divide among them in proportion to
- * sum |dx . v| (passivity: evenly): of two subsystems and one coupling the deviation of the whole balance, earlier corrections included. |L| is
- * cut to the same shares of the kinetic energies of both, and is 0 below what rounding leaves in the balance. */
+ * sum |dx . v| (passivity: evenly): of two subsystems and one coupling the deviation of the whole balance, earlier corrections included. L is 0
+ * below what rounding leaves in the balance. */
 #ifndef YOKE_ENERGY_CORRECTION_H
 #define YOKE_ENERGY_CORRECTION_H
 

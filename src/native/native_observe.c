@@ -186,7 +186,8 @@ static bool energies_reached(const yoke_subsystem *subsystem, void *scratch, con
   const native         *n = subsystem->self;
   const yoke_equations *e = &n->equations;
   yoke_energy           energy;
-  if (e->ops->energy == NULL || !n->tells_work) return false; /* prescribed bodies are where the step has put them */
+  if (e->ops->energy == NULL || !n->tells_work || n->is_prescribed)
+    return false; /* inputs tell where prescribed bodies are */
   const native_point at = native_own_point(n, state);
   e->ops->energy(e->self, scratch, at.t, at.q, at.v, &energy);
   native_work_reached(n, scratch, state, &energy);
