@@ -224,7 +224,7 @@ static yoke_status plan_at_rest(yoke_stability *s, const yoke_whole_model *whole
   YOKE_TRY(yoke_context_create(&quiet));
   yoke_plan_destroy(&s->plan);
   const yoke_status status =
-      yoke_plan_create(quiet, s->model, &(yoke_plan_options){.q = whole->q, .v = whole->v}, &s->plan);
+      yoke_plan_create(quiet, s->model, &(yoke_plan_options){.is_study = true, .q = whole->q, .v = whole->v}, &s->plan);
   if (status != YOKE_OK) {
     (void)yoke_fail(ctx, status, "model '%s' cannot be split at its rest state: %s", s->model->name,
                     yoke_context_n_messages(quiet) > 0 ? yoke_context_message(quiet, 0) : yoke_status_text(status));
@@ -304,7 +304,7 @@ static yoke_status refuse_signals(const yoke_stability *s, yoke_context *ctx) {
 /* The split of the model with subsystems that are linear and solved exactly. */
 static yoke_status build_parts(yoke_stability *s, yoke_whole_model *whole, yoke_context *ctx) {
   bool is_linear;
-  YOKE_TRY(yoke_plan_create(ctx, s->model, NULL, &s->plan));
+  YOKE_TRY(yoke_plan_create(ctx, s->model, &(yoke_plan_options){.is_study = true}, &s->plan));
   YOKE_TRY(refuse_signals(s, ctx));
   YOKE_TRY(allocate_parts(s, ctx));
   YOKE_TRY(try_linear(s, &is_linear, ctx));

@@ -9,7 +9,8 @@ static const yoke_setting macro_rows[] = {
     {.key       = "energy",
      .type      = YOKE_SETTING_WORD,
      .words     = {"monitor", "correct", "guard", "passivity", "off"},
-     .otherwise = "monitor; off for a single chain, for solver exact, and with a split where nobody asks for work",
+     .otherwise = "monitor; off as a whole for a single chain and for solver exact, and with a split under step "
+                  "control with rigid joints where dampers or loads act",
      .option    = "energy",
      .value     = "WORD",
      .help      = "work of loads and dampers is counted, for total.balance, the energy drift and the leak of "

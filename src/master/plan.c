@@ -200,12 +200,12 @@ static yoke_status build(plan_builder *b, const yoke_plan_options *options) {
   plan->t_start      = b->model->t_start;
   plan->t_end        = b->model->t_end;
   plan->every        = b->model->output.every;
-  plan->has_work     = plan_needs_work(b->model, options);
   plan->energy_limit = yoke_macro_energy_limit(b->model);
   snprintf(plan->solver, sizeof plan->solver, "%s", b->model->solver.kind);
   if (plan->arena.has_failed) return plan_no_memory(b);
   YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(options->is_whole ? plan_take_whole(b, options) : split(b, options));
+  plan->has_work = plan_needs_work(b, options);
   YOKE_TRY(yoke_context_go_on(b->ctx));
   YOKE_TRY(plan_name_outputs(b));
   plan->directory->is_passive = is_passive(b->model);

@@ -151,10 +151,11 @@ typedef struct yoke_plan_options {
   bool               is_whole; /* the model runs as one subsystem, whatever its split says; also without a split */
   bool               in_parts; /* with is_whole: its parts are evaluated side by side (lockstep) */
   int                n_print;
-  const char *const *print;  /* names that will be asked for: what they need is integrated along */
-  bool               is_dry; /* nobody will run it: placeholders stand for foreign subsystems (placeholder.h) */
-  double             growth; /* of errors by the motion (analysis/growth.h); 0: not measured */
-  const double      *q, *v;  /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
+  const char *const *print;    /* names that will be asked for: what they need is integrated along */
+  bool               is_dry;   /* nobody will run it: placeholders stand for foreign subsystems (placeholder.h) */
+  bool               is_study; /* its steps are looked at one by one: no energy account that nobody asked for */
+  double             growth;   /* of errors by the motion (analysis/growth.h); 0: not measured */
+  const double      *q, *v; /* start of the whole model (no quadratures), where it fits the joints; NULL: assembled */
 } yoke_plan_options;
 
 /* Borrows `model`. Combinations of formulations, scheme and order are checked. options NULL: the standard. */

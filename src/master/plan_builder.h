@@ -214,8 +214,8 @@ yoke_status     plan_sort_integrals(plan_builder *b);
 /* Event i of the model, which is number `own` of a part. Memory that is missing shows in the plan's arena. */
 yoke_plan_event plan_event(plan_builder *b, int i, int part, int own);
 
-/* plan_work.c: must work be integrated along? */
-bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options);
+/* plan_work.c: must work be integrated along? Behind the split. */
+bool plan_needs_work(const plan_builder *b, const yoke_plan_options *options);
 /* Does a name or a pattern ask for it in a run that was told not to? */
 bool plan_left_out_with_work(const plan_builder *b, const char *name);
 

@@ -96,13 +96,29 @@ static bool corrects_any(const yoke_model *model) {
   return false;
 }
 
+static bool has_joint(const yoke_plan *plan) {
+  for (int k = 0; k < plan->n_couplings; ++k) {
+    if (plan->wires[k].joint != NULL) return true;
+  }
+  return false;
+}
+
+/* Would work be counted along the way, so that states of controlled steps can no more follow their joints by tangents (coupling/state_shift.h)
+ * and are integrated twice? */
+static bool hinders_shifts(const plan_builder *b) {
+  const yoke_plan_step *step = &b->plan->step;
+  return step->is_controlled && step->control.shift != YOKE_SHIFT_OFF && has_joint(b->plan) &&
+         yoke_multibody_has_powers(b->start.mb);
+}
+
 /* A run as a whole integrates work along unless it is solved by `exact`, which takes linear equations only; a bare chain, whose fast kernel it
- * would slow down, and a split model where somebody asks for it. */
-bool plan_needs_work(const yoke_model *model, const yoke_plan_options *options) {
+ * would slow down, only where somebody asks for it. A split model has the account, but where that is dear. */
+bool plan_needs_work(const plan_builder *b, const yoke_plan_options *options) {
+  const yoke_model *model = b->model;
   if (!options->is_whole && corrects_any(model)) return true;
   if (model->energy >= 0) return model->energy == 1;
   const bool is_asked = is_asked_for(model, options);
-  if (!options->is_whole) return is_asked;
+  if (!options->is_whole) return is_asked || (!options->is_study && !hinders_shifts(b));
   const bool is_one_chain = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN &&
                             model->n_connections == 0 && model->n_loads == 0 && model->n_events == 0;
   return (!is_one_chain || is_asked) && strcmp(model->solver.kind, "exact") != 0;

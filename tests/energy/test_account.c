@@ -130,15 +130,28 @@ static void the_share_above_which_a_leak_is_warned_of_is_a_setting(void **state)
   energy_release(&run);
 }
 
-static void runs_without_an_account_have_no_leak(void **state) {
+static bool has_leak(const char *model, const char *sets, const char *print) {
+  energy_run run = energy_of(model, sets, print);
+  const bool has = run.summary.has_leak;
+  if (!has) assert_null(run.summary.coupling_energies);
+  energy_release(&run);
+  return has;
+}
+
+static void split_runs_have_an_account_unless_they_are_told_not_to(void **state) {
   (void)state;
-  energy_run run = energy_of("examples/two-mass.yaml", "", "");
-  assert_false(run.summary.has_leak);
-  assert_null(run.summary.coupling_energies);
-  energy_release(&run);
-  run = energy_of("examples/two-mass.yaml", "solvers.default.kind=dop853", "total.leak");
-  assert_true(run.summary.has_leak);
-  energy_release(&run);
+  assert_true(has_leak("examples/two-mass.yaml", "", ""));
+  assert_false(has_leak("examples/two-mass.yaml", "cosimulation.energy=off", ""));
+}
+
+/* States of controlled steps follow rigid joints by tangents, where no work is counted along the way. */
+static void rigid_joints_under_step_control_have_one_where_it_costs_no_integration(void **state) {
+  static const char pendulum[] = "examples/double-pendulum.yaml"; /* with drag */
+  (void)state;
+  assert_true(has_leak(pendulum, "t_end=0.05", ""));
+  assert_false(has_leak(pendulum, "t_end=0.05 cosimulation.step=auto", ""));
+  assert_true(has_leak(pendulum, "t_end=0.05 cosimulation.step=auto", "total.leak"));
+  assert_true(has_leak("examples/slider-crank.yaml", "t_end=0.05 cosimulation.step=auto", "")); /* nothing does work */
 }
 
 /* The file of the quarter car selects total.leak: the run goes on without it. */
@@ -348,7 +361,8 @@ int main(void) {
       cmocka_unit_test(run_that_bears_divergence_tells_its_leak),
       cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
       cmocka_unit_test(the_share_above_which_a_leak_is_warned_of_is_a_setting),
-      cmocka_unit_test(runs_without_an_account_have_no_leak),
+      cmocka_unit_test(split_runs_have_an_account_unless_they_are_told_not_to),
+      cmocka_unit_test(rigid_joints_under_step_control_have_one_where_it_costs_no_integration),
       cmocka_unit_test(outputs_of_an_account_that_is_off_are_left_out),
       cmocka_unit_test(account_changes_nothing),
       cmocka_unit_test(work_of_dampers_is_of_sixth_order),

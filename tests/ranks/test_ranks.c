@@ -569,10 +569,10 @@ static void matrices_that_ranks_share_have_the_bits_of_one_process(void **state)
 
 static long count_exchanges_of_rods(const fixture *f, const char *exec, const char *t_end) {
   run               r        = run_of(f, RODS, "");
-  const yoke_choice choice[] = {{"t-end", t_end}};
+  const yoke_choice choice[] = {{"t-end", t_end}, {"energy", "off"}};
   world             w;
   world_rank        ranks[2];
-  r.options.n_choices = 1;
+  r.options.n_choices = 2;
   r.options.choices   = choice;
   r.options.exec      = exec;
   r.options.threads   = 2;
@@ -651,14 +651,15 @@ static void a_type_that_one_rank_does_not_know_ends_all_with_its_name(void **sta
   world_end(&w, ranks);
 }
 
+/* The account has one more at each of its balance points. */
 static long count_exchanges_to(const fixture *f, const char *scheme, const char *jacobian, double t_end) {
   run        r = run_of(f, MASSES("1", "1e-3", "output: {every: 1}\n"), "");
   char       end[32];
   world      w;
   world_rank ranks[2];
   snprintf(end, sizeof end, "%g", t_end);
-  const yoke_choice choices[] = {{"scheme", scheme}, {"t-end", end}, {"jacobian", jacobian}};
-  r.options.n_choices         = 3;
+  const yoke_choice choices[] = {{"scheme", scheme}, {"t-end", end}, {"jacobian", jacobian}, {"energy", "off"}};
+  r.options.n_choices         = 4;
   r.options.choices           = choices;
   world_run(&w, 2, ranks, run_one, &r);
   assert_int_equal(ranks[0].status, YOKE_OK);
