@@ -31,7 +31,7 @@ int         yoke_comm_size(const yoke_comm *comm);
 bool yoke_comm_is_mixed(const yoke_comm *comm);
 
 /* What exchanges are for. */
-enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST };
+enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST, YOKE_COMM_AGREE };
 
 /* Collective. `check` is the same on all ranks that are at the same place. The blocks of all are there until the next exchange. A failure ends the work: its
  * message comes from yoke_comm_settle. */

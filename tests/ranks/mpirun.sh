@@ -50,16 +50,22 @@ code=0
 [ "$code" = 7 ] || fail "exit code $code for a file that is not there, expected 7"
 [ "$(grep -c '^error: ' "$folder/err")" = 1 ] || fail "messages: $(cat "$folder/err")"
 
-# Processors that differ are refused unless that is allowed: the last bits of BLAS would be others on some ranks.
+# Processors that differ are refused unless that is allowed: the last bits of BLAS and of functions would be others on some ranks.
+controlled='examples/robot-arm-split.yaml --step auto --t-end 1 --quiet'
 mixed() {
-  OPENBLAS_CORETYPE=Haswell "$mpirun" -n 1 "$program" run examples/two-mass.yaml --t-end 0.01 --quiet "$@" : \
-    -n 1 -x OPENBLAS_CORETYPE=Sandybridge "$program" run examples/two-mass.yaml --t-end 0.01 --quiet "$@" 2>"$folder/err"
+  # shellcheck disable=SC2086 # words
+  OPENBLAS_CORETYPE=Haswell "$mpirun" -n 1 "$program" run $controlled --csv "$folder/mixed.csv" "$@" : \
+    -n 1 -x OPENBLAS_CORETYPE=Sandybridge -x GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4 \
+    "$program" run $controlled --csv "$folder/mixed.csv" "$@" 2>"$folder/err"
 }
 code=0
 mixed || code=$?
 [ "$code" = 2 ] || fail "exit code $code on mixed processors, expected 2: $(cat "$folder/err")"
 grep -q -e '--allow-mixed' "$folder/err" || fail "messages: $(cat "$folder/err")"
 mixed --allow-mixed || fail "mixed processors that are allowed: $(cat "$folder/err")"
+# shellcheck disable=SC2086
+"$program" run $controlled --csv "$folder/one.csv"
+"$program" compare "$folder/one.csv" "$folder/mixed.csv" --tol 1e-9 >"$folder/err" || fail "mixed processors: $(cat "$folder/err")"
 
 # Ranks with different arguments would wait for each other.
 code=0
