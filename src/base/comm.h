@@ -46,6 +46,10 @@ yoke_status yoke_comm_pass(yoke_comm *comm, int to, void *bytes, size_t size);
  * machines that differ, unless that is allowed. */
 yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx);
 
+/* Behind yoke_comm_begin: where machines differ, a line for the first rank of each kind, "rank 2: avx2 fma; glibc 2.36; OpenBLAS 0.3.21 Haswell"; "": they are
+ * the same. */
+const char *yoke_comm_machines(const yoke_comm *comm);
+
 /* YOKE_OK, or what ended the work of all. */
 yoke_status yoke_comm_state(const yoke_comm *comm);
 
