@@ -1,11 +1,11 @@
 #include "launch.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #ifdef YOKE_WITH_MPI
 #include <mpi.h>
-#include <sched.h>
 #include <unistd.h>
 #endif
 
@@ -45,6 +45,23 @@ static int refuse(int n, int rank, const char *remedy) {
         "same files: %s\n",
         n, remedy);
   return EXIT_CODE_USAGE;
+}
+
+/* Processors that this process may use; 0: not known. */
+static int count_processors(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/* Other ranks cannot say anything. */
+static void warn_of_threads(int asked) {
+  const int n = count_processors();
+  if (n > 0 && asked > n)
+    fprintf(stderr,
+            "warning: --threads %d, but this process may use %d processor%s only, where threads take turns; bind it to "
+            "more (taskset; srun --cpus-per-task, mpirun --map-by), or ask for fewer\n",
+            asked, n, n > 1 ? "s" : "");
 }
 
 #ifdef YOKE_WITH_MPI
@@ -133,14 +150,13 @@ int launch_end(int code) {
 int launch_threads(int asked) {
   const long n_online = sysconf(_SC_NPROCESSORS_ONLN);
   int        n_here   = 1;
-  cpu_set_t  set;
   MPI_Comm   here;
+  warn_of_threads(asked);
   if (asked != 0 || !is_running()) return asked;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
   MPI_Comm_size(here, &n_here);
   MPI_Comm_free(&here);
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) < n_online) return asked; /* bound */
+  if (count_processors() < n_online) return asked; /* bound */
   return n_here < n_online ? (int)n_online / n_here : 1;
 }
 
@@ -174,6 +190,7 @@ int launch_end(int code) {
 }
 
 int launch_threads(int asked) {
+  warn_of_threads(asked);
   return asked;
 }
 

@@ -11,7 +11,8 @@ int         launch_begin(int argc, char **argv);
 int         launch_end(int code);
 /* 0 without a launcher. */
 int         launch_rank(void);
-/* Threads of a rank: what was asked for; 0 becomes a fair share of the processors where ranks of one machine are not bound to some. */
+/* Threads of a rank: what was asked for, with a warning where that is more than the process has processors; 0 becomes a fair share of the processors where ranks of
+ * one machine are not bound to some. */
 int         launch_threads(int asked);
 /* The context works together with those of the other ranks. allow_mixed: also on processors that differ. */
 yoke_status launch_join(yoke_context *ctx, bool allow_mixed);

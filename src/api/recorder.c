@@ -88,21 +88,23 @@ static yoke_status create_hdf5(yoke_recorder *r, yoke_context *ctx, const char *
   for (int i = 0; i < r->n_outputs; ++i) is_described = is_described || r->descriptions[i][0] != '\0';
   yoke_machine machine;
   yoke_machine_look(&machine);
-  const yoke_result_def def = {
-      .path         = r->out,
-      .group        = "main",
-      .version      = YOKE_VERSION,
-      .name         = r->model->name,
-      .model        = r->model->text,
-      .settings     = settings,
-      .machine      = &machine,
-      .t_start      = r->model->t_start,
-      .t_end        = r->model->t_end,
-      .n            = r->n_outputs,
-      .names        = r->names,
-      .units        = r->units,
-      .descriptions = is_described ? r->descriptions : NULL,
-      .split        = split,
+  const yoke_comm      *comm = yoke_context_comm(ctx);
+  const yoke_result_def def  = {
+       .path         = r->out,
+       .group        = "main",
+       .version      = YOKE_VERSION,
+       .name         = r->model->name,
+       .model        = r->model->text,
+       .settings     = settings,
+       .machine      = &machine,
+       .machines     = comm != NULL ? yoke_comm_machines(comm) : "",
+       .t_start      = r->model->t_start,
+       .t_end        = r->model->t_end,
+       .n            = r->n_outputs,
+       .names        = r->names,
+       .units        = r->units,
+       .descriptions = is_described ? r->descriptions : NULL,
+       .split        = split,
   };
   return yoke_result_writer_create(ctx, &def, &r->hdf5);
 }

@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-  LEAST_FRAME = 1024, /* bytes: as long as short blocks and texts of failures are */
-  FRAME_AGE   = 16    /* exchanges that decide whether a frame has become too long */
+  LEAST_FRAME   = 1024, /* bytes: as long as short blocks and texts of failures are */
+  FRAME_AGE     = 16,   /* exchanges that decide whether a frame has become too long */
+  MOST_MACHINES = 8     /* kinds of them that are named */
 };
 
 /* In front of every block. */
@@ -37,6 +38,7 @@ struct yoke_comm {
   yoke_status    over;    /* what ended the work */
   int            culprit; /* rank that failed */
   char           text[LEAST_FRAME];
+  char           machines[MOST_MACHINES * (YOKE_MACHINE_SIZE + 16)];
 };
 
 yoke_status yoke_comm_create(const yoke_ranks *ranks, yoke_comm **out) {
@@ -225,12 +227,33 @@ static comm_rank rank_of(const yoke_comm *comm, int r) {
   return rank;
 }
 
+/* A line for every rank on a machine that none before it has. */
+static void list_machines(yoke_comm *comm) {
+  size_t at         = 0;
+  int    n          = 0;
+  comm->machines[0] = '\0';
+  for (int r = 0; r < comm->ranks.n_ranks && n < MOST_MACHINES; ++r) {
+    const comm_rank own    = rank_of(comm, r);
+    bool            is_new = true;
+    for (int k = 0; k < r && is_new; ++k) is_new = strcmp(rank_of(comm, k).machine, own.machine) != 0;
+    if (!is_new) continue;
+    at += (size_t)snprintf(comm->machines + at, sizeof comm->machines - at, "%srank %d: %s", n++ > 0 ? "\n" : "", r,
+                           own.machine);
+  }
+  if (n < 2) comm->machines[0] = '\0';
+}
+
+const char *yoke_comm_machines(const yoke_comm *comm) {
+  return comm->machines;
+}
+
 yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx) {
   comm_rank own;
   memset(&own, 0, sizeof own);
   own.task = yoke_checksum(YOKE_CHECKSUM_START, task, strlen(task));
   yoke_machine_text(own.machine);
   YOKE_TRY(yoke_comm_exchange(comm, YOKE_COMM_SETUP, 2, &own, sizeof own));
+  list_machines(comm);
   const comm_rank first = rank_of(comm, 0);
   for (int r = 1; r < comm->ranks.n_ranks; ++r) {
     const comm_rank other = rank_of(comm, r);

@@ -31,7 +31,7 @@ int         yoke_comm_size(const yoke_comm *comm);
 bool yoke_comm_is_mixed(const yoke_comm *comm);
 
 /* What exchanges are for. */
-enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST };
+enum { YOKE_COMM_END, YOKE_COMM_SETUP, YOKE_COMM_CALL, YOKE_COMM_LIST, YOKE_COMM_AGREE };
 
 /* Collective. `check` is the same on all ranks that are at the same place. The blocks of all are there until the next exchange. A failure ends the work: its
  * message comes from yoke_comm_settle. */
@@ -45,6 +45,10 @@ yoke_status yoke_comm_pass(yoke_comm *comm, int to, void *bytes, size_t size);
 /* Collective: do all ranks begin the same work, `task`, on machines that give the same bits? YOKE_E_USAGE: not the same; YOKE_E_UNSUPPORTED with the names of two
  * machines that differ, unless that is allowed. */
 yoke_status yoke_comm_begin(yoke_comm *comm, const char *task, yoke_context *ctx);
+
+/* Behind yoke_comm_begin: where machines differ, a line for the first rank of each kind, "rank 2: avx2 fma; glibc 2.36; OpenBLAS 0.3.21 Haswell"; "": they are
+ * the same. */
+const char *yoke_comm_machines(const yoke_comm *comm);
 
 /* YOKE_OK, or what ended the work of all. */
 yoke_status yoke_comm_state(const yoke_comm *comm);

@@ -375,6 +375,19 @@ static void judge(yoke_controller *c, yoke_status status, verdict *v) {
   v->is_steep = v->ratio < 1.0;
 }
 
+/* The verdict of all ranks, and what it counts. */
+static yoke_status agree(yoke_controller *c, verdict *v) {
+  struct {
+    verdict v;
+    int     n_failed, n_spared;
+  } x = {*v, c->n_failed, c->n_spared};
+  YOKE_TRY(yoke_graph_agree(c->graph, "verdict", YOKE_OK, sizeof x, &x));
+  *v          = x.v;
+  c->n_failed = x.n_failed;
+  c->n_spared = x.n_spared;
+  return YOKE_OK;
+}
+
 /* Step and degree after an accepted trial of length H. */
 static void plan(yoke_controller *c, const verdict *v, double H, bool is_clipped) {
   const int  degree  = c->degree;
@@ -549,6 +562,7 @@ yoke_status yoke_controller_step(yoke_controller *c, double t_stop, yoke_step_st
     }
     judge(c, status, &v);
     if (v.accepted) spare_budget(c, H, &v);
+    YOKE_TRY(agree(c, &v));
     if (v.accepted && c->end != NULL) {
       const double end = c->end(c->end_user, t_next, ctx);
       if (end < t_next || (end > t_next && isfinite(end))) {

@@ -78,12 +78,14 @@ yoke_status graph_solve(yoke_graph *g, double *x, yoke_context *ctx) {
 }
 
 yoke_status graph_correct(yoke_graph *g, yoke_context *ctx) {
+  yoke_status status = YOKE_OK;
   for (int i = 0; i < g->n_c; ++i) g->delta[i] = -g->c[i];
   if (g->n_c == 0) return YOKE_OK;
   if (g->n_sets > 1)
     correct_by_sets(g);
   else
-    YOKE_TRY(graph_solve(g, g->delta, ctx));
+    status = graph_solve(g, g->delta, ctx);
+  YOKE_TRY(yoke_graph_agree(g, "correction", status, (size_t)g->n_c * sizeof *g->delta, g->delta));
   for (int i = 0; i < g->n_c; ++i) {
     if (!isfinite(g->delta[i])) return YOKE_NON_FINITE;
   }

@@ -69,6 +69,18 @@ yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *o
   return newton_ranks_create(graph, ctx);
 }
 
+yoke_status yoke_graph_agree(yoke_graph *g, const char *what, yoke_status status, size_t bytes, void *values) {
+  return g->relay != NULL ? yoke_relay_agree(g->relay, what, status, bytes, values) : status;
+}
+
+yoke_status yoke_graph_agree_block(yoke_graph *g, const char *what) {
+  return yoke_graph_agree(g, what, YOKE_OK, g->block_size, g->block);
+}
+
+bool yoke_graph_may_differ(const yoke_graph *g) {
+  return g->relay != NULL && yoke_relay_is_mixed(g->relay);
+}
+
 void graph_run(yoke_graph *g, int n, int (*owner)(void *user, int i), const yoke_cost *costs, yoke_task task,
                void *user) {
   if (g->relay != NULL)

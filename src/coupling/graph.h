@@ -201,6 +201,13 @@ void        yoke_graph_keep_ledger(yoke_graph *graph, yoke_ledger *ledger);
 /* The subsystems are ranked ones (subsystem/ranked.h): owner[i] is the rank of number i. Keeps both. Before the start. */
 yoke_status yoke_graph_spread(yoke_graph *graph, yoke_relay *relay, const int *owner, yoke_context *ctx);
 
+/* Collective where there are ranks, which on machines that differ have other last digits: status and values of rank 0 on all of them, so that they come to
+ * the same decisions (subsystem/relay.h). Elsewhere nothing is done. */
+yoke_status yoke_graph_agree(yoke_graph *graph, const char *what, yoke_status status, size_t bytes, void *values);
+/* The same of the block (below). */
+yoke_status yoke_graph_agree_block(yoke_graph *graph, const char *what);
+bool        yoke_graph_may_differ(const yoke_graph *graph); /* is there anything to agree on? */
+
 /* Once, when the ranks have tried to make the Newton matrix both ways: how long it took rank 0 to make it alone and shared [s], and the way that goes on. */
 bool yoke_graph_tell_matrix(yoke_graph *graph, double took[2], const char **way);
 

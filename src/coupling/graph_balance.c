@@ -26,6 +26,8 @@ yoke_status graph_balance(yoke_graph *g, double t, yoke_side limit, yoke_context
         graph_sizes_set(&channel->kept->sizes, fabs(u[k]));
       }
     }
+    YOKE_TRY(yoke_graph_agree_block(g, "values"));
+    YOKE_TRY(yoke_graph_agree(g, "change", YOKE_OK, sizeof change, &change));
     if (change < 1e-14) break;
   }
   return graph_outputs_with_history(g, t, limit);

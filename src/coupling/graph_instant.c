@@ -332,7 +332,7 @@ yoke_status graph_instant_find(graph_instant *x, yoke_graph *g, graph_moment mom
   }
   set_matrix(x, g);
   YOKE_TRY(check_loops(x, g, ctx));
-  YOKE_TRY(solve(x, ctx));
+  YOKE_TRY(yoke_graph_agree(g, "instant", solve(x, ctx), (size_t)x->n * sizeof *x->c, x->c));
   for (int k = 0; k < g->n_channels; ++k) {
     if (x->unknown[k] >= 0) values[k] += x->c[x->unknown[k]];
   }

@@ -212,15 +212,24 @@ static void begin_tasks(yoke_graph *g) {
   g->n_tasks = g->n_jobs = 0;
 }
 
+/* The pass is the same on all ranks: of the same step and trial, with the same tasks. So are its inputs, to the bit where machines are the same. */
+static void expect_pass(const yoke_graph *g) {
+  const double place[] = {g->t_next,         (double)g->block->n_accepted, (double)g->n_passes, (double)g->aims,
+                          (double)g->degree, (double)g->comparison};
+  yoke_relay_expect(g->relay, sizeof place / sizeof *place, place);
+  for (int k = 0; k < g->n_tasks; ++k) {
+    const double task[] = {(double)g->tasks[k].subsystem, (double)g->tasks[k].column};
+    yoke_relay_expect(g->relay, 2, task);
+  }
+  if (!yoke_relay_is_mixed(g->relay)) yoke_relay_expect(g->relay, (size_t)g->n_w, g->w);
+}
+
 /* true: all of them came to their end, so that nobody has to look for one that did not. */
 static bool run_tasks(yoke_graph *g, int aims, yoke_step_statistics *statistics) {
   bool is_fine = true;
   g->aims      = aims;
   statistics->integrations += g->n_tasks;
-  if (g->relay != NULL) {
-    yoke_relay_expect(g->relay, 1, &g->t_next);
-    yoke_relay_expect(g->relay, (size_t)g->n_w, g->w);
-  }
+  if (g->relay != NULL) expect_pass(g);
   const double begin = graph_is_timed(g) ? yoke_ledger_open_list(g->ledger) : 0.0;
   graph_run(g, g->n_jobs, owner_of_job, graph_costs(g), run_job, g);
   if (graph_is_timed(g)) graph_account(g, begin);

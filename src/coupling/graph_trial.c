@@ -116,6 +116,7 @@ yoke_status yoke_graph_try(yoke_graph *g, double t_next, yoke_step_statistics *s
     yoke_step_add_work(statistics, &so_far);
   }
   YOKE_TRY(yoke_arena_check(&g->work, ctx, "the conditions of %d couplings", g->n_wires));
+  status = yoke_graph_agree(g, "trial", status, sizeof *statistics, statistics);
   if (status > 0 && g->t_early < t_next) return name_early(g, status, ctx);
   if (status != YOKE_OK) return graph_explain_failure(g, status, ctx);
   graph_overlap_judge(g);

@@ -514,7 +514,7 @@ static yoke_status bring_down(yoke_state_reset *r, yoke_graph *g, bool velocitie
     if (k == most) return now.step <= rounding ? YOKE_OK : YOKE_NOT_CONVERGED;
     last = now.step;
     YOKE_TRY(each(&call, g, respond_one));
-    YOKE_TRY(solve(r, r->x));
+    YOKE_TRY(yoke_graph_agree(g, "impulses", solve(r, r->x), (size_t)r->n * sizeof *r->x, r->x));
     if (!*moved) account(r, g, -1.0);
     *moved = true;
     YOKE_TRY(each(&call, g, push_one));

@@ -8,7 +8,8 @@
 extern const yoke_scheme_ops waveform_ops;
 
 /* delta = share of the new value times (phi(y) - w); w += delta. */
-static void relax(yoke_graph *g) {
+static yoke_status relax(yoke_graph *g) {
+  memset(g->delta, 0, (size_t)g->n_w * sizeof *g->delta);
   for (int i = 0; i < g->n_wires; ++i) {
     const graph_wire *wire = &g->wires[i];
     double           *u    = wire->lent->u;
@@ -18,9 +19,11 @@ static void relax(yoke_graph *g) {
       const graph_channel *channel = &g->channels[wire->first + k];
       const int            last    = channel->w_at + channel->n_nodes - 1;
       g->delta[last]               = g->settings.relaxation * (u[k] - g->w[last]);
-      g->w[last] += g->delta[last];
     }
   }
+  YOKE_TRY(yoke_graph_agree(g, "relaxation", YOKE_OK, (size_t)g->n_w * sizeof *g->delta, g->delta));
+  for (int i = 0; i < g->n_w; ++i) g->w[i] += g->delta[i];
+  return YOKE_OK;
 }
 
 static yoke_status waveform_step(yoke_graph *g, yoke_step_statistics *statistics, yoke_context *ctx) {
@@ -29,8 +32,7 @@ static yoke_status waveform_step(yoke_graph *g, yoke_step_statistics *statistics
   for (statistics->iterations = 0; statistics->iterations < g->settings.max_iterations; ++statistics->iterations) {
     YOKE_TRY(g->settings.gauss_seidel ? graph_pass_in_sequence(g, statistics->iterations > 0, 0, statistics, ctx)
                                       : graph_pass(g, 0, statistics, ctx));
-    memset(g->delta, 0, (size_t)g->n_w * sizeof *g->delta);
-    relax(g);
+    YOKE_TRY(relax(g));
     norm                       = graph_weighted_norm(g, g->delta);
     const yoke_verdict verdict = graph_judge(g, &convergence, norm);
     if (verdict == YOKE_VERDICT_CONVERGED) return graph_pass(g, GRAPH_LAST, statistics, ctx);

@@ -277,6 +277,8 @@ static bool create_root(yoke_result_writer *writer, const yoke_result_def *def) 
          set_text(writer, writer->file, "cpu_features", m->features) &&
          set_text(writer, writer->file, "math_library", m->math_library) &&
          set_text(writer, writer->file, "blas", m->blas) &&
+         (def->machines == NULL || def->machines[0] == '\0' ||
+          set_text(writer, writer->file, "machines", def->machines)) &&
          set_text(writer, writer->file, "yoke_version", def->version) &&
          set_text(writer, writer->file, "name", def->name) && set_text(writer, writer->file, "model", def->model) &&
          set_text(writer, writer->file, "settings", def->settings) &&

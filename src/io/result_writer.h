@@ -1,7 +1,7 @@
 /* Result writer: quantities over time into an HDF5 file that stays readable while it grows and when the run is killed.
  *
  * Layout (docs/program.md): root attributes `yoke_version`, `name`, `model`, `settings`, `status`, `t_start`, `t_end`,
- * `t_reached`, and of the machine `processor`, `cpu_features`, `math_library`, `blas`; the group `/main` with
+ * `t_reached`, and of the machine `processor`, `cpu_features`, `math_library`, `blas`, of ranks on machines that differ `machines`; the group `/main` with
  *   time   [n]     attribute `units`
  *   values [n, m]  attributes `names` [m], `units` [m]; where users described outputs of their own `descriptions` [m]
  *   solver/{steps, rejected, evaluations, jacobians, factorizations, h, order} [n], cumulative counts at output times.
@@ -41,6 +41,7 @@ typedef struct yoke_result_def { /* borrowed for the call */
   const char                     *group; /* "main" */
   const char                     *version, *name, *model, *settings;
   const yoke_machine             *machine;        /* NULL: not known */
+  const char                     *machines;       /* of ranks, where they differ; else "" or NULL */
   double                          t_start, t_end; /* [s] */
   int                             n;              /* quantities */
   const char *const              *names;          /* [n] */

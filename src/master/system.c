@@ -231,6 +231,7 @@ void yoke_system_destroy(yoke_system **system) {
   yoke_exec_destroy(&s->exec);
   yoke_ledger_destroy(&s->ledger);
   yoke_relay_destroy(&s->relay);
+  yoke_pack_free(&s->agreed);
   yoke_system_events_clear(&s->events);
   yoke_arena_free(&s->loss.scratch);
   yoke_arena_free(&s->arena);
@@ -370,6 +371,7 @@ static yoke_status take_step(yoke_system *s, double t_stop, double t_end, const 
                              yoke_step_statistics *statistics, yoke_context *ctx) {
   const double t = yoke_graph_t(s->graph);
   *statistics    = (yoke_step_statistics){0};
+  YOKE_TRY(system_agree(s, ctx));
   YOKE_TRY(system_plan_samples(s, t_end, ctx));
   yoke_status status = system_advance(s, t_stop, statistics, ctx);
   s->is_unfinished   = yoke_graph_t(s->graph) != t;

@@ -73,10 +73,14 @@ struct yoke_system {
   yoke_account       *account;    /* NULL: none */
   yoke_correction    *correction; /* NULL: none */
   yoke_system_summary summary;
+  yoke_pack           agreed; /* of system_agree */
 };
 
 /* system_step.c: one accepted step without what happens at its end; totals count it. */
 yoke_status system_advance(yoke_system *system, double t_end, yoke_step_statistics *statistics, yoke_context *ctx);
+
+/* system_pack.c: what a step begins with is that of rank 0 on all ranks, where they may differ. */
+yoke_status system_agree(yoke_system *system, yoke_context *ctx);
 
 double      system_end_at_event(yoke_system *system, double t_next, yoke_context *ctx);
 /* system.c: the couplings begin anew at the present time. */

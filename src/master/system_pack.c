@@ -221,6 +221,19 @@ yoke_status yoke_system_unpack(yoke_system *s, yoke_unpack *in, yoke_context *ct
   return YOKE_OK;
 }
 
+/* Between steps: all but the states, which have one owner each, and matrices, whose corrections are agreed on. */
+yoke_status system_agree(yoke_system *s, yoke_context *ctx) {
+  yoke_pack *own = &s->agreed;
+  if (!yoke_graph_may_differ(s->graph)) return YOKE_OK;
+  own->size = 0;
+  pack_watchers(s, own);
+  if (own->has_failed) return yoke_out_of_memory(ctx, "what ranks agree on");
+  YOKE_TRY(yoke_graph_agree(s->graph, "step", YOKE_OK, own->size, own->bytes));
+  yoke_unpack in = {.bytes = own->bytes, .size = own->size};
+  YOKE_TRY(unpack_watchers(s, &in, ctx));
+  return yoke_graph_agree_block(s->graph, "history");
+}
+
 yoke_status yoke_system_save(const yoke_system *s, yoke_pack *out, yoke_context *ctx) {
   yoke_pack_begin(out);
   YOKE_TRY(yoke_system_pack(s, out, ctx));

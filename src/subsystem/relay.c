@@ -72,10 +72,8 @@ static void empty(yoke_pack *pack) {
 
 /* ---- lists ---- */
 
-/* Ranks on machines that differ have other last digits, and know it. */
 void yoke_relay_expect(yoke_relay *relay, size_t n, const double *values) {
   uint64_t sum = relay->expected;
-  if (yoke_comm_is_mixed(relay->comm)) return;
   for (size_t i = 0; i < n; ++i) {
     uint64_t bits;
     memcpy(&bits, &values[i], sizeof bits);
@@ -174,6 +172,32 @@ void yoke_relay_share(yoke_relay *relay, const int *owner, int n, size_t size, v
     const unsigned char *theirs = yoke_comm_block(relay->comm, owner[i], &given);
     if (given == (size_t)n * size) memcpy((unsigned char *)items + (size_t)i * size, theirs + (size_t)i * size, size);
   }
+}
+
+bool yoke_relay_is_mixed(const yoke_relay *relay) {
+  return yoke_comm_is_mixed(relay->comm);
+}
+
+yoke_status yoke_relay_agree(yoke_relay *relay, const char *what, yoke_status status, size_t bytes, void *values) {
+  if (!yoke_relay_is_mixed(relay)) return status;
+  const uint32_t place = (uint32_t)yoke_checksum(YOKE_CHECKSUM_START, what, strlen(what)) ^ (uint32_t)bytes;
+  yoke_unpack    in    = {0};
+  empty(&relay->out);
+  if (relay->rank == 0) {
+    yoke_pack_int32(&relay->out, (int32_t)status);
+    yoke_pack_append(&relay->out, bytes, values);
+  }
+  if (relay->out.has_failed) {
+    yoke_comm_leave(relay->comm, YOKE_E_MEMORY, "out of memory for what ranks agree on");
+    return YOKE_E_MEMORY;
+  }
+  YOKE_TRY(
+      yoke_comm_exchange(relay->comm, YOKE_COMM_AGREE, place ^ relay->expected, relay->out.bytes, relay->out.size));
+  relay->expected = 0;
+  in.bytes        = yoke_comm_block(relay->comm, 0, &in.size);
+  status          = (yoke_status)yoke_unpack_int32(&in);
+  if (bytes > 0 && in.size - in.at == bytes) memcpy(values, in.bytes + in.at, bytes);
+  return status;
 }
 
 /* ---- one call ---- */

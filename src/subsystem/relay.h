@@ -1,7 +1,8 @@
 /* Relay: calls of subsystems that live on several ranks.
  *
  * Every rank makes the same calls of all subsystems in the same order. The call of the rank that owns a subsystem does the work and writes a record of what it gave; the
- * same call on the others reads the record (ranked.h). So whoever calls needs not know where a subsystem lives, and all ranks hold the same numbers.
+ * same call on the others reads the record (ranked.h). So whoever calls needs not know where a subsystem lives, and all ranks hold the same numbers; on machines that
+ * differ they may hold others in what they compute for themselves, and agree on what decisions are made of.
  *
  * Invariants:
  *   1. Records of a list of tasks (yoke_relay_run) travel together behind the list, in one exchange; that of a call outside of lists travels at once.
@@ -31,8 +32,14 @@ void yoke_relay_run(yoke_relay *relay, yoke_exec *exec, int n, int (*owner)(void
 /* Collective, outside of lists: item i of items [n], `size` bytes each, becomes that of rank owner[i]. Where ranks do not work together any more nothing changes. */
 void yoke_relay_share(yoke_relay *relay, const int *owner, int n, size_t size, void *items);
 
-/* The next list begins with these numbers, which are the same on all ranks, to the bit: where they are not the list ends the work of all. */
+/* The next list, or agreement, begins with these numbers, which are the same on all ranks, to the bit: where they are not it ends the work of all. */
 void yoke_relay_expect(yoke_relay *relay, size_t n, const double *values);
+
+/* May ranks have numbers that differ in the last digits (base/comm.h)? Then those that decisions are made of are agreed on. */
+bool        yoke_relay_is_mixed(const yoke_relay *relay);
+/* Collective, outside of lists. Where ranks may differ, in one exchange: status and values of rank 0 on all of them; `what` names the place. Elsewhere nothing
+ * is done. Gives the status, or what ended the work of all. */
+yoke_status yoke_relay_agree(yoke_relay *relay, const char *what, yoke_status status, size_t bytes, void *values);
 
 /* One call: what it gives is carried from the owner to the others, values in the same order on both sides.
  *

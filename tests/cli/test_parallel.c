@@ -7,6 +7,7 @@
 
 #include "json_text.h"
 #include "program.h"
+#include <sched.h>
 
 #define UNEQUAL "run examples/chain-load.yaml --set parameters.walls=1 "
 
@@ -21,6 +22,23 @@ static void unequal_tasks_have_the_same_bits_for_any_number_of_threads(void **st
     assert_int_equal(yoke(f, runs[i]), 0);
     assert_int_equal(yoke(f, "compare @/a.csv @/b.csv --exact"), 0);
   }
+}
+
+/* On one processor. */
+static void more_threads_than_processors_are_warned_of(void **state) {
+  fixture  *f = *state;
+  cpu_set_t all, one;
+  int       first = 0;
+  CPU_ZERO(&one);
+  assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+  while (!CPU_ISSET(first, &all)) ++first;
+  CPU_SET(first, &one);
+  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml -q --t-end 0.01 --threads 1"), 0);
+  assert_null(strstr(f->err, "processor"));
+  assert_int_equal(yoke(f, "run examples/two-mass.yaml -q --t-end 0.01 --threads 2"), 0);
+  assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+  assert_non_null(strstr(f->err, "--threads 2, but this process may use 1 processor only"));
 }
 
 static void the_judge_of_json_knows_it(void **state) {
@@ -149,6 +167,7 @@ static void split_auto_refuses_what_it_cannot_use(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(unequal_tasks_have_the_same_bits_for_any_number_of_threads),
+      TEST(more_threads_than_processors_are_warned_of),
       TEST(the_judge_of_json_knows_it),
       TEST(the_timeline_is_json_with_every_task),
       TEST(a_model_as_a_whole_has_a_timeline_too),

@@ -50,16 +50,45 @@ code=0
 [ "$code" = 7 ] || fail "exit code $code for a file that is not there, expected 7"
 [ "$(grep -c '^error: ' "$folder/err")" = 1 ] || fail "messages: $(cat "$folder/err")"
 
-# Processors that differ are refused unless that is allowed: the last bits of BLAS would be others on some ranks.
+# So does a solver that fails on another rank: what one process says, once.
+cat >"$folder/fails.yaml" <<'END'
+yoke: 1
+t_end: 0.1
+bodies: {p: {kind: mass1d, mass: 1, x: 0.1}, q: {kind: mass1d, mass: 2}}
+connections: {spring: {kind: spring-damper, between: [p, q], stiffness: 100, damping: 1}}
+loads: {pull: {kind: expression, on: q, force: 'sqrt(0.05 - t)'}}
+split: {a: [p], b: [q]}
+cosimulation: {scheme: semi-implicit, order: 1, step: 1e-3}
+END
+code=0 one=0
+"$program" run "$folder/fails.yaml" --quiet 2>"$folder/one" || one=$?
+"$mpirun" -n 2 "$program" run "$folder/fails.yaml" --quiet 2>"$folder/err" || code=$?
+[ "$code $one" = "4 4" ] || fail "exit code $code for a solver that fails on rank 1, $one alone, expected 4"
+grep '^error: ' "$folder/one" >"$folder/expected"
+grep -q "^error: subsystem 'b': solver" "$folder/expected" || fail "messages alone: $(cat "$folder/one")"
+grep '^error: ' "$folder/err" | cmp -s "$folder/expected" - || fail "messages: $(cat "$folder/err")"
+
+# Without a launcher MPI is not started: it could not, with a transport that there is none of.
+OMPI_MCA_pml=none "$program" run examples/two-mass.yaml --t-end 0.01 --quiet || fail "a run without a launcher starts MPI"
+! OMPI_MCA_pml=none "$mpirun" -n 2 "$program" run examples/two-mass.yaml --t-end 0.01 --quiet >"$folder/err" 2>&1 ||
+  fail "MPI starts with a transport that there is none of"
+
+# Processors that differ are refused unless that is allowed: the last bits of BLAS and of functions would be others on some ranks.
+controlled='examples/robot-arm-split.yaml --step auto --t-end 1 --quiet'
 mixed() {
-  OPENBLAS_CORETYPE=Haswell "$mpirun" -n 1 "$program" run examples/two-mass.yaml --t-end 0.01 --quiet "$@" : \
-    -n 1 -x OPENBLAS_CORETYPE=Sandybridge "$program" run examples/two-mass.yaml --t-end 0.01 --quiet "$@" 2>"$folder/err"
+  # shellcheck disable=SC2086 # words
+  OPENBLAS_CORETYPE=Haswell "$mpirun" -n 1 "$program" run $controlled --csv "$folder/mixed.csv" "$@" : \
+    -n 1 -x OPENBLAS_CORETYPE=Sandybridge -x GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4 \
+    "$program" run $controlled --csv "$folder/mixed.csv" "$@" 2>"$folder/err"
 }
 code=0
 mixed || code=$?
 [ "$code" = 2 ] || fail "exit code $code on mixed processors, expected 2: $(cat "$folder/err")"
 grep -q -e '--allow-mixed' "$folder/err" || fail "messages: $(cat "$folder/err")"
 mixed --allow-mixed || fail "mixed processors that are allowed: $(cat "$folder/err")"
+# shellcheck disable=SC2086
+"$program" run $controlled --csv "$folder/one.csv"
+"$program" compare "$folder/one.csv" "$folder/mixed.csv" --tol 1e-9 >"$folder/err" || fail "mixed processors: $(cat "$folder/err")"
 
 # Ranks with different arguments would wait for each other.
 code=0

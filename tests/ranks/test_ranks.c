@@ -940,6 +940,31 @@ static void machines_that_differ_are_refused_unless_that_is_allowed(void **state
   }
 }
 
+#ifdef YOKE_WITH_HDF5
+static bool is_in_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "rb");
+  int   c, n = 0; /* letters that fit */
+  assert_non_null(file);
+  while (text[n] != '\0' && (c = fgetc(file)) != EOF) n = c == text[n] ? n + 1 : c == text[0];
+  fclose(file);
+  return text[n] == '\0';
+}
+
+/* Rank 1 is of the kind of rank 0. */
+static void the_result_names_every_kind_of_machine(void **state) {
+  char       path[128];
+  run        r = run_of(*state, MASSES("1", "1e-2", ""), in_folder(*state, "mixed.h5", path));
+  world      w;
+  world_rank ranks[3];
+  world_run_by(&w, 3, ranks, (world_way){.tamper = change_machine, .allow_mixed = true}, run_one, &r);
+  assert_int_equal(ranks[0].status, YOKE_OK);
+  assert_true(is_in_file(path, "rank 0: "));
+  assert_false(is_in_file(path, "rank 1: "));
+  assert_true(is_in_file(path, "rank 2: "));
+  world_end(&w, ranks);
+}
+#endif
+
 static yoke_status run_with_own_order(world_rank *rank, void *user) {
   const char *const path = user;
   yoke_model       *model;
@@ -1070,6 +1095,9 @@ int main(void) {
       TEST(times_of_ranks_add_up_and_subsystems_have_those_of_their_owners),
       TEST(all_ranks_judge_a_run_as_one_process_does),
       TEST(machines_that_differ_are_refused_unless_that_is_allowed),
+#ifdef YOKE_WITH_HDF5
+      TEST(the_result_names_every_kind_of_machine),
+#endif
       TEST(ranks_with_different_models_are_refused),
       TEST(ranks_whose_numbers_differ_end_with_a_message),
       TEST(ranks_that_make_different_calls_end_with_a_message),
