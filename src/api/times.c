@@ -70,6 +70,8 @@ static void give_reason(const yoke_system *system, const yoke_comm *comm, yoke_r
   const double        n_lists   = use.n_lists > 0 ? (double)use.n_lists : 1.0;
   if (!s->is_split) {
     give_inner_reason(system, text, room);
+  } else if (n_workers == 1 && yoke_system_inside(system).most > 1) {
+    snprintf(text, room, "one subsystem has nearly all of the work");
   } else if (n_workers == 1) {
     snprintf(text, room, "no more were asked for or could be had");
   } else if (use.n_shared == 0) {

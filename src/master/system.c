@@ -169,11 +169,12 @@ static yoke_status hold_inputs(yoke_system *s, yoke_context *ctx) {
 
 static yoke_status build(yoke_system *s, const yoke_system_options *options, yoke_context *ctx) {
   const yoke_plan *plan = s->plan;
+  int              n_tasks;
   YOKE_TRY(yoke_system_events_create(ctx, plan, &s->events));
   YOKE_TRY(create_subsystems(s, options, ctx));
-  YOKE_TRY(system_helpers_create(s, options, ctx));
-  YOKE_TRY(yoke_exec_create(ctx, plan->step.is_free ? "serial" : options->exec,
-                            plan->step.is_free ? 1 : options->threads, &s->exec));
+  YOKE_TRY(system_helpers_create(s, options, &n_tasks, ctx));
+  YOKE_TRY(
+      yoke_exec_create(ctx, plan->step.is_free ? "serial" : options->exec, plan->step.is_free ? 1 : n_tasks, &s->exec));
   YOKE_TRY(yoke_graph_create(ctx, plan->n_parts, s->subsystems, plan->n_couplings, plan->wires, &plan->scheme, s->exec,
                              &s->graph));
   YOKE_TRY(yoke_ledger_create(ctx, plan->n_parts, options->profile, &s->ledger));

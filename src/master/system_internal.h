@@ -110,8 +110,10 @@ double    **system_observer_room(const yoke_system *system, const yoke_observer 
 yoke_status system_observer_show(yoke_system *system, yoke_observer *observer, double *const *room, double t,
                                  double *values, yoke_totals *totals);
 
-/* system_helpers.c: threads inside of subsystems, which must not be stepped any more when these are gone. */
-yoke_status system_helpers_create(yoke_system *system, const yoke_system_options *options, yoke_context *ctx);
+/* system_helpers.c: threads inside of subsystems, which must not be stepped any more when these are gone. *n_tasks: those that are left for
+ * lists of tasks, as options count them. */
+yoke_status system_helpers_create(yoke_system *system, const yoke_system_options *options, int *n_tasks,
+                                  yoke_context *ctx);
 void        system_helpers_clear(yoke_system *system);
 
 /* system_loss.c: what the wires lose over steps. */

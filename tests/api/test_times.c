@@ -127,6 +127,11 @@ static void threads_that_have_no_subsystem_help_inside_of_others(void **state) {
   check_inside("split.c=2", 5, 4, "2 inside of subsystems");
 }
 
+static void threads_help_inside_of_one_that_is_far_larger_than_the_others(void **state) {
+  (void)state;
+  check_inside("split={large: [\"c[1..4076]\"], small: [\"c[4077..4096]\"]}", 2, 2, "inside of subsystems");
+}
+
 /* 40 rods in two parts; the positions of some at the end. */
 static yoke_run_summary run_rods(const char *more, int threads, bool is_whole) {
   static const char *const print[] = {"rod[1].x", "rod[20].y", "rod[21].vx", "rod[40].wz"};
@@ -230,6 +235,7 @@ int main(void) {
       cmocka_unit_test(a_model_as_a_whole_has_times_too),
       cmocka_unit_test(threads_inside_of_a_whole_model_change_no_bit_and_are_counted),
       cmocka_unit_test(threads_that_have_no_subsystem_help_inside_of_others),
+      cmocka_unit_test(threads_help_inside_of_one_that_is_far_larger_than_the_others),
       cmocka_unit_test(parts_in_lockstep_take_the_steps_of_the_whole_and_threads_change_no_bit),
       cmocka_unit_test(rehearsal_of_halves_projects_two_threads),
 #ifdef YOKE_WITH_HDF5
