@@ -19,6 +19,7 @@ typedef struct component {
   bool   is_first; /* that enters this input */
   double dx, v, f; /* of the last step: displacement, velocity and newest force of the coupling */
   double along;    /* acceleration that forces of the size of the velocities bring, on all components beside this one */
+  double v_next;   /* at the end of the next step, if it changes as in the last one */
 } component;
 
 struct yoke_correction {
@@ -235,6 +236,20 @@ static void find_motion(const yoke_correction *c, const component *x, double H, 
   }
 }
 
+/* Velocity of a component where the last step began, in the direction of find_motion. */
+static double velocity_before(const yoke_correction *c, const component *x, const double *before) {
+  const yoke_wire       *wire  = &c->of.wires[x->wire];
+  const yoke_port_shape *shape = wire->shape[x->side];
+  const double          *v     = ends_of(c, x, 0.0, before).old + yoke_shape_at_v(shape);
+  const double *const    y[2]  = {outputs_now(c, x->wire, 0), outputs_now(c, x->wire, 1)};
+  double                 sum   = 0.0;
+  yoke_reset_rows        rows;
+  if (x->row < 0) return v[x->at];
+  yoke_joint_reset_rows(wire->joint, wire->shape, y, &rows);
+  for (int k = 0; k < shape->n_v; ++k) sum += rows.L[x->side][x->row][k] * v[k];
+  return sum;
+}
+
 /* Components first .. end - 1 of one wire. */
 typedef struct range {
   int first, end;
@@ -302,7 +317,8 @@ static void look(yoke_correction *c, double t, const double *before) {
   for (int i = 0; i < c->n; ++i) {
     component *x = &c->list[i];
     find_motion(c, x, c->H, before, &x->dx, &x->v);
-    x->f = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
+    x->v_next = 2.0 * x->v - velocity_before(c, x, before);
+    x->f      = x->sign * yoke_graph_channel(c->of.graph, x->wire, x->channel);
   }
   if (c->is_bounded) yoke_graph_respond(c->of.graph);
   for (int p = 0; p < c->of.n_parts; ++p) c->all[p] = 0.0;
@@ -369,11 +385,13 @@ static double surplus_of(yoke_correction *c, int w, int force_side) {
 /* ---- forces ---- */
 
 /* A force `factor` along the motion of each port, cut to its share of the coupling's force and, where forces act along velocities, to one that
- * changes the velocity by no more than so many times itself within a step. */
-static void push(yoke_correction *c, range r, double factor, bool is_passive, double cap) {
+ * changes the velocity by no more than so many times itself within a step. `guard`, which is to bring no energy in, leaves ports alone that turn
+ * back within the step if they go on as in the last one: behind the turn a force against the velocity of now drives them. */
+static void push(yoke_correction *c, range r, double factor, yoke_energy_rule rule, double cap) {
+  const bool is_passive = rule == YOKE_ENERGY_PASSIVITY;
   for (int i = r.first; i < r.end; ++i) {
     const component *x     = &c->list[i];
-    double           force = 0.0, limit = 0.0, change = 0.0, v = 0.0;
+    double           force = 0.0, limit = 0.0, change = 0.0, v = 0.0, onward = 0.0;
     for (int j = r.first; j < r.end; ++j) {
       const component *other = &c->list[j];
       const double     along = is_passive ? other->dx : other->v;
@@ -382,7 +400,9 @@ static void push(yoke_correction *c, range r, double factor, bool is_passive, do
       limit += cap * cap * other->f * other->f;
       change += fabs(factor) * c->H * other->along * other->v;
       v += most_change * other->v * other->v;
+      onward += other->v * other->v_next;
     }
+    if (rule == YOKE_ENERGY_GUARD && !(onward > 0.0)) continue;
     double scale = force > limit ? sqrt(limit / force) : 1.0;
     if (!is_passive && scale * change > v) scale = v / change;
     const double f = scale * factor * (is_passive ? x->dx : x->v);
@@ -400,7 +420,7 @@ static void set_wire(yoke_correction *c, range r) {
   if (observed && !(leak > 0.0)) return;
   if (rule->rule == YOKE_ENERGY_GUARD && !(leak > 0.0 && grows)) return;
   if (!observed && fabs(leak) <= rounding_of(c, w)) return;
-  if (c->motion[w] > 0.0) push(c, r, -leak / c->motion[w], observed, rule->cap);
+  if (c->motion[w] > 0.0) push(c, r, -leak / c->motion[w], rule->rule, rule->cap);
 }
 
 void yoke_correction_clear(yoke_correction *c) {

@@ -3,7 +3,8 @@
  *
  * With the leak L of a coupling (below), the displacement dx of its ports in the last step and their velocities v at its end
  *   correct     f = -L / sum |dx . v|  v              takes surplus out and brings what is missing back (Gonzalez 13, 14)
- *   guard       the same, but only while L is positive and has grown in the last step: it never brings energy in
+ *   guard       the same, but only while L is positive and has grown in the last step, and on ports that do not turn back in the
+ *               next one: it brings no energy in
  *   passivity   f = -L / sum |dx|^2  dx  where L > 0  passivity observer and controller (Gonzalez 4): L is that of the side which
  *               holds the element alone, with the true motion of the other one
  * A force is no larger than `energy_cap` times the newest force of the coupling on that port, translations and rotations apart, and one
