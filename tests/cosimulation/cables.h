@@ -53,4 +53,9 @@ static inline double cable_growth(const cable_watch *w) {
   return w->window[CABLE_WINDOWS - 1] / w->window[0];
 }
 
+/* The last window beside that of a run of the same model that is stable: 1 where third differences are those of the motion alone. */
+static inline double cable_excess(const cable_watch *w, const cable_watch *stable) {
+  return w->window[CABLE_WINDOWS - 1] / stable->window[CABLE_WINDOWS - 1];
+}
+
 #endif
