@@ -315,6 +315,31 @@ static void every_predictor_and_jacobian_has_its_order_at_flexible_bodies(void *
   expect_all_right(&t);
 }
 
+/* Wrong ones show in the passes of the implicit scheme, not in its result. */
+static void jacobians_lead_to_the_solution_in_few_passes_at_flexible_bodies(void **state) {
+  (void)state;
+  double most[N_JACOBIANS] = {0.0};
+  for (int kind = 0; kind < N_FLEXIBLE_ELEMENTS; ++kind) {
+    for (int i = 0; i < 4 * N_JACOBIANS; ++i) {
+      const combination c = {.formulation   = yoke_formulation_find("constitutive"),
+                             .scheme        = yoke_scheme_find("implicit"),
+                             .decomposition = i % 4,
+                             .jacobian      = i / 4,
+                             .order         = 1};
+      char              sets[COSIM_TEXT];
+      write_sets(&c, 500, sets, sizeof sets);
+      cosim        run    = cosim_done(flexible_elements[kind].model, sets, 0.02);
+      const double passes = (double)run.summary.macro.iterations / (double)run.summary.macro.steps;
+      if (!(passes <= 3.1))
+        fail_msg("%s, %s, jacobian %s: %.2f passes per step", flexible_elements[kind].name,
+                 decompositions[c.decomposition], jacobians[c.jacobian], passes);
+      most[c.jacobian] = fmax(most[c.jacobian], passes);
+      cosim_close(&run);
+    }
+  }
+  for (int k = 0; k < N_JACOBIANS; ++k) print_message("%s: at most %.2f passes per step\n", jacobians[k], most[k]);
+}
+
 /* ---- schemes against each other ---- */
 
 static two_mass_errors run_with(const two_mass *m, const char *format, ...) {
@@ -490,6 +515,7 @@ int main(void) {
       cmocka_unit_test(every_combination_has_its_order_or_is_refused),
       cmocka_unit_test(every_combination_has_its_order_at_flexible_bodies),
       cmocka_unit_test(every_predictor_and_jacobian_has_its_order_at_flexible_bodies),
+      cmocka_unit_test(jacobians_lead_to_the_solution_in_few_passes_at_flexible_bodies),
       cmocka_unit_test(semi_implicit_implicit_and_waveform_agree_on_a_linear_model),
       cmocka_unit_test(displacement_force_is_force_displacement_seen_from_the_other_side),
       cmocka_unit_test(every_start_keeps_the_order_up_to_degree_two),
