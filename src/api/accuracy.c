@@ -48,8 +48,11 @@ static int order_of(const yoke_run_system *run) {
   return order[1] > 2 ? order[1] - 1 : 1;
 }
 
-static void tell_limits(const yoke_monitor_facts *facts, yoke_run_summary *s) {
-  if (facts->blind != NULL)
+static void tell_limits(const yoke_run_system *run, const yoke_monitor_facts *facts, yoke_run_summary *s) {
+  if (yoke_scheme_has_substeps(&run->plan->scheme, run->plan->n_parts))
+    snprintf(s->error_limits, sizeof s->error_limits,
+             "exchanges inside of macro steps (substeps) are not estimated; yoke run --verify gives error bars");
+  if (facts != NULL && facts->blind != NULL)
     snprintf(s->error_limits, sizeof s->error_limits, "subsystem '%.100s' cannot go back: its own error is not known",
              facts->blind);
 }
@@ -64,12 +67,14 @@ yoke_status yoke_accuracy_take(yoke_context *ctx, const yoke_run_system *run, do
   s->motion_growth                = motion->factor;
   s->monitor_evaluations          = motion->evaluations;
   s->convergence_order            = order_of(run);
-  if (monitor != NULL) {
+  if (monitor == NULL) {
+    tell_limits(run, NULL, s);
+  } else {
     const yoke_monitor_facts facts = yoke_monitor_facts_get(monitor);
     s->estimated_steps             = facts.estimates;
     s->monitor_evaluations += facts.evaluations;
     s->monitor_integrations = facts.integrations;
-    tell_limits(&facts, s);
+    tell_limits(run, &facts, s);
   }
   if (tally == NULL) return YOKE_OK;
   double *errors      = yoke_allocate((size_t)plan->n_parts + 1, sizeof *errors);

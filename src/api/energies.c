@@ -79,8 +79,20 @@ static void judge_correction(yoke_context *ctx, const yoke_run_summary *s) {
             s->leak_corrected, s->leak_largest);
 }
 
+/* Energies are kept, where it went in and came out is another matter. */
+static void judge_amount(yoke_context *ctx, const yoke_run_summary *s, double limit) {
+  const double moves = s->leak_largest / s->leak_share, share = fabs(s->leak_corrected) / moves;
+  if (!(share > limit)) return;
+  yoke_warn(ctx,
+            "the energy correction did %.3g J, %.3g %% of the energy that moves in the model (the limit is %g %%): the "
+            "balance is kept, but motions may be far from those of the model; use a smaller cosimulation.step or a "
+            "higher order, and see yoke run --verify",
+            s->leak_corrected, 100.0 * share, 100.0 * limit);
+}
+
 void yoke_energies_judge(yoke_context *ctx, const yoke_run_summary *s, double limit) {
   if (s->has_leak) judge_correction(ctx, s);
+  if (s->has_leak) judge_amount(ctx, s, limit);
   if (!s->has_leak || !(s->leak_share > limit)) return;
   const bool names_one = s->coupling_energies != NULL && s->leak_worst >= 0;
   yoke_warn(

@@ -124,6 +124,8 @@ static const yoke_setting scheme_rows[] = {
      .type     = YOKE_SETTING_WORD,
      .words    = {"off", "on"},
      .standard = {1},
+     .with     = "substeps",
+     .of       = "none",
      .help     = "the error of every macro step is estimated and summed up, with a fixed step too; its results do not "
                  "depend on it, step control keeps the budget of a run by it",
      AT(monitor)},

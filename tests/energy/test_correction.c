@@ -315,6 +315,17 @@ static void prestressed_rows_are_not_shaken(void **state) {
   energy_release(&plain);
 }
 
+/* The balance is kept, 6 of 20 kJ were taken out, and with substeps nobody estimates the motion. */
+static void corrections_that_do_much_are_warned_of(void **state) {
+  (void)state;
+  energy_run much = energy_of(oscillator, "", ""), little = energy_of(quarter_car, "", "");
+  assert_non_null(strstr(much.warning, "the energy correction did -6.04e+03 J"));
+  assert_non_null(strstr(much.summary.error_limits, "(substeps) are not estimated"));
+  assert_null(strstr(little.warning, "the energy correction did"));
+  energy_release(&much);
+  energy_release(&little);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_comes_to_rest_under_its_weight_stays_there),
@@ -328,6 +339,7 @@ int main(void) {
       cmocka_unit_test(haptic_device_shakes_itself_up),
       cmocka_unit_test(passivity_controller_keeps_the_device_calm),
       cmocka_unit_test(quarter_car_leaks_a_twentieth_and_is_no_worse),
+      cmocka_unit_test(corrections_that_do_much_are_warned_of),
       cmocka_unit_test(coupling_has_a_word_of_its_own),
       cmocka_unit_test(smaller_cap_corrects_less),
       cmocka_unit_test(what_cannot_be_corrected_is_refused_by_name),
