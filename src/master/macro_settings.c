@@ -9,8 +9,9 @@ static const yoke_setting macro_rows[] = {
     {.key       = "energy",
      .type      = YOKE_SETTING_WORD,
      .words     = {"monitor", "correct", "guard", "passivity", "off"},
-     .otherwise = "monitor; off as a whole for a single chain and for solver exact, and with a split under step "
-                  "control with rigid joints where dampers or loads act",
+     .otherwise = "monitor; off as a whole for a single chain and for solver exact, with a split above 1000 "
+                  "freedoms or 60 loads of chains but contacts, and under step control with rigid joints where dampers "
+                  "or loads act",
      .option    = "energy",
      .value     = "WORD",
      .help      = "work of loads and dampers is counted, for total.balance, the energy drift and the leak of "

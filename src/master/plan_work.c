@@ -111,14 +111,27 @@ static bool hinders_shifts(const plan_builder *b) {
          yoke_multibody_has_powers(b->start.mb);
 }
 
+/* Freedoms and chain loads up to which a run that nobody asked has the account: it costs a few per cent where masses are few, up to a fifth in nets
+ * of damped springs, and more than the run where many loads have times of their own (docs/methods/energy.md). */
+enum { MOST_FREEDOMS = 1000, MOST_LOADS = 60 };
+
+static bool is_small(const plan_builder *b) {
+  int n_loads = 0;
+  for (int k = 0; k < b->model->n_bodies; ++k) {
+    const yoke_chain *chain = b->model->bodies[k].chain;
+    for (int i = 0; chain != NULL && i < chain->n_loads; ++i) n_loads += chain->loads[i].kind != YOKE_CHAIN_CONTACT;
+  }
+  return b->plan->facts.nv <= MOST_FREEDOMS && n_loads <= MOST_LOADS;
+}
+
 /* A run as a whole integrates work along unless it is solved by `exact`, which takes linear equations only; a bare chain, whose fast kernel it
- * would slow down, only where somebody asks for it. A split model has the account, but where that is dear. */
+ * would slow down, only where somebody asks for it. A split model that is small has the account, but where that takes integrations. */
 bool plan_needs_work(const plan_builder *b, const yoke_plan_options *options) {
   const yoke_model *model = b->model;
   if (!options->is_whole && corrects_any(model)) return true;
   if (model->energy >= 0) return model->energy == 1;
   const bool is_asked = is_asked_for(model, options);
-  if (!options->is_whole) return is_asked || (!options->is_study && !hinders_shifts(b));
+  if (!options->is_whole) return is_asked || (!options->is_study && is_small(b) && !hinders_shifts(b));
   const bool is_one_chain = model->n_bodies == 1 && model->bodies[0].kind == YOKE_BODY_CHAIN &&
                             model->n_connections == 0 && model->n_loads == 0 && model->n_events == 0;
   return (!is_one_chain || is_asked) && strcmp(model->solver.kind, "exact") != 0;

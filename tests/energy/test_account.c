@@ -144,6 +144,19 @@ static void split_runs_have_an_account_unless_they_are_told_not_to(void **state)
   assert_false(has_leak("examples/two-mass.yaml", "cosimulation.energy=off", ""));
 }
 
+/* Where it may cost more than a few per cent of a long run. */
+static void large_models_have_one_if_they_are_asked(void **state) {
+  static const char short_run[] = "t_end=1e-5 cosimulation.step=1e-7 output.select=[\"c.x[1]\"]";
+  char              many[ENERGY_TEXT], asked[ENERGY_TEXT], few[ENERGY_TEXT];
+  (void)state;
+  snprintf(many, sizeof many, "parameters.n=1200 %s", short_run);
+  snprintf(asked, sizeof asked, "parameters.n=1200 cosimulation.energy=monitor %s", short_run);
+  snprintf(few, sizeof few, "parameters.n=600 %s", short_run);
+  assert_false(has_leak("examples/chain-load.yaml", many, ""));
+  assert_true(has_leak("examples/chain-load.yaml", asked, ""));
+  assert_true(has_leak("examples/chain-load.yaml", few, ""));
+}
+
 /* States of controlled steps follow rigid joints by tangents, where no work is counted along the way. */
 static void rigid_joints_under_step_control_have_one_where_it_costs_no_integration(void **state) {
   static const char pendulum[] = "examples/double-pendulum.yaml"; /* with drag */
@@ -362,6 +375,7 @@ int main(void) {
       cmocka_unit_test(leak_above_a_tenth_of_the_energy_is_warned_of),
       cmocka_unit_test(the_share_above_which_a_leak_is_warned_of_is_a_setting),
       cmocka_unit_test(split_runs_have_an_account_unless_they_are_told_not_to),
+      cmocka_unit_test(large_models_have_one_if_they_are_asked),
       cmocka_unit_test(rigid_joints_under_step_control_have_one_where_it_costs_no_integration),
       cmocka_unit_test(outputs_of_an_account_that_is_off_are_left_out),
       cmocka_unit_test(account_changes_nothing),
