@@ -550,7 +550,8 @@ static YOKE_ALWAYS_INLINE void load_powers(const yoke_chain_kernel *kernel, uint
     if (!yoke_load_is_among(some, k)) continue;
     const yoke_chain_force *load  = &loads->forces[kernel->load[k]];
     const double           *value = load->shape < loads->n_shared ? shared[load->shape] : own;
-    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], some != YOKE_ALL_LOADS, n, times, own);
+    const bool              acts  = some != YOKE_ALL_LOADS && k < YOKE_LOADS_APART; /* of others one does at least */
+    if (value == own) yoke_chain_shape_values(&loads->shapes[load->shape], acts, n, times, own);
     for (int i = 0; i < n; ++i) sum[i] += load->amplitude * value[i] * v[(ptrdiff_t)i * kernel->n_loaded + k];
   }
   for (int i = 0; i < n; ++i) power[i] = sum[i];

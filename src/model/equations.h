@@ -70,8 +70,10 @@ typedef enum yoke_loading { YOKE_LOADS_NONE, YOKE_LOADS_STEADY, YOKE_LOADS_VARY 
 enum { YOKE_LOAD_TIMES = 4 }; /* at most, whose powers are asked for at once */
 /* A set of loads: bit k is that of load k; all from 63 on have the last one. */
 #define YOKE_ALL_LOADS UINT64_MAX
+/* So many have a bit of their own, all others one together. */
+enum { YOKE_LOADS_APART = 63 };
 static inline uint64_t yoke_load_bit(int k) {
-  return UINT64_C(1) << (k < 63 ? k : 63);
+  return UINT64_C(1) << (k < YOKE_LOADS_APART ? k : YOKE_LOADS_APART);
 }
 static inline bool yoke_load_is_among(uint64_t some, int k) {
   return (some & yoke_load_bit(k)) != 0;

@@ -297,6 +297,10 @@ static size_t whole_lines(size_t bytes) {
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
+static int most_of(int a, int b) {
+  return a > b ? a : b;
+}
+
 /* Arrays of the scratch begin on a cache line; those of a state, which are short, follow each other. */
 static size_t reserve(size_t *size, int n) {
   const size_t at = *size;
@@ -373,7 +377,9 @@ static void lay_out(const native *n, yoke_subsystem *s, native_places *at) {
   at->look_v              = reserve(&s->scratch_size, e->nv);
   at->look_y              = reserve(&s->scratch_size, s->ny);
   at->work_q              = reserve(&s->scratch_size, n->counts_work ? e->nq : 0);
-  at->work_v              = reserve(&s->scratch_size, n->counts_work ? (n->work_has_panels ? 3 : 1) * e->nv : 0);
+  at->work_v              = reserve(&s->scratch_size, !n->counts_work      ? 0
+                                                      : n->work_has_panels ? 3 * most_of(e->nv, n->work_n_loaded)
+                                                                           : e->nv);
   at->work_u              = reserve(&s->scratch_size, n->counts_work ? e->nu : 0);
   at->work_from           = reserve(&s->scratch_size, n->counts_work ? native_work_keeps(n) : 0);
   at->work_loads          = reserve(&s->scratch_size, n->work_has_panels ? 3 * n->work_n_loaded : 0);

@@ -60,13 +60,12 @@ int native_work_keeps(const native *n) {
   return has_rates(&n->equations) ? 3 * n->equations.nv : 0;
 }
 
-/* Panels need room for what is loaded. */
 void native_work_plan(native *n) {
   const yoke_equations *e = &n->equations;
   n->work_has_panels      = false;
   if (!n->counts_work || !n->work_is_joined || e->ops->losses == NULL) return;
   n->work_loaded     = e->ops->loaded(e->self, &n->work_n_loaded);
-  n->work_has_panels = n->work_n_loaded <= e->nv;
+  n->work_has_panels = true;
 }
 
 int native_work_size(const native *n) {
